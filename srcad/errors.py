@@ -1,0 +1,159 @@
+"""The exceptions of srcad: what is wrong, where in the user's source, and what to write instead.
+
+A `SourceError` prints as
+
+    model.py:14: 'yield' is not supported in differentiated functions
+            yield x
+            ^
+        collect the values in a list and return it
+
+Every class can be pickled and copied, so an error crosses process boundaries as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from dataclasses import dataclass
+
+__all__ = [
+    "MissingRule",
+    "NotDifferentiable",
+    "Place",
+    "RuleError",
+    "SourceChanged",
+    "SourceError",
+    "SourceUnavailable",
+    "SrcadError",
+    "UnsupportedSyntax",
+    "UnsupportedValue",
+    "add_primal_note",
+]
+
+_TAB = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A position in the user's source."""
+
+    file: str
+    line: int
+    """Counted from 1."""
+    column: int = 0
+    """Counted from 0, in characters of `text` (the `ast` module counts UTF-8 bytes)."""
+    text: str = ""
+    """The whole source line, with its indentation; empty where no source is at hand."""
+
+    def __str__(self) -> str:
+        return f"{_shown_path(self.file)}:{self.line}"
+
+    def marked(self, indent: str) -> str:
+        """The source line and a caret under the column, or an empty string without source."""
+        text = self.text.rstrip()
+        code = text.lstrip()
+        if not code:
+            return ""
+        before = code[: max(self.column - (len(text) - len(code)), 0)]
+        code, before = code.expandtabs(_TAB), before.expandtabs(_TAB)
+        return f"{indent}{code}\n{indent}{' ' * _cells(before)}^"
+
+
+class SrcadError(Exception):
+    """The base of every error that srcad raises on purpose."""
+
+
+class SourceError(SrcadError):
+    """A mistake or a limit that belongs to one place in the user's source.
+
+    `place` is None where the user's code has no place that srcad could name.
+    """
+
+    def __init__(self, place: Place | None, message: str, hint: str = "") -> None:
+        super().__init__(place, message, hint)  # `args` is what pickle and copy call us with
+        self.place = place
+        self.message = message
+        self.hint = hint
+
+    @property
+    def file(self) -> str | None:
+        return None if self.place is None else self.place.file
+
+    @property
+    def line(self) -> int | None:
+        return None if self.place is None else self.place.line
+
+    @property
+    def column(self) -> int | None:
+        return None if self.place is None else self.place.column
+
+    @property
+    def text(self) -> str | None:
+        return None if self.place is None else self.place.text
+
+    def __str__(self) -> str:
+        lines = [self.message if self.place is None else f"{self.place}: {self.message}"]
+        if self.place is not None and (marked := self.place.marked(" " * 8)):
+            lines.append(marked)
+        if self.hint:
+            lines += [f"    {line}" for line in self.hint.splitlines()]
+        return "\n".join(lines)
+
+
+class UnsupportedSyntax(SourceError):
+    """The source uses a part of Python that cannot be differentiated."""
+
+
+class UnsupportedValue(SourceError, TypeError):
+    """A value (an argument, a captured object, a result) is of a kind that srcad cannot handle."""
+
+
+class NotDifferentiable(SourceError, TypeError):
+    """A derivative was asked for where there is none: by an integer, or of a vector by `grad`."""
+
+
+class MissingRule(SourceError):
+    """An active value reaches a function that has neither a rule nor Python source."""
+
+
+class RuleError(SourceError):
+    """A derivative rule is not well formed."""
+
+
+class SourceUnavailable(SourceError):
+    """The function's source text cannot be found."""
+
+
+class SourceChanged(SourceError):
+    """The source text on disk is not the text the function was made from."""
+
+
+def add_primal_note(error: BaseException, place: Place) -> None:
+    """Add to `error` a note that names the primal line, once however often it is asked.
+
+    An exception passes through the frames of several generated functions on its way out, and each
+    may ask; two different primal lines (caller and callee) give two notes.
+    """
+    note = f"in the derivative of {place}"
+    if code := place.text.strip():
+        note += f": {code}"
+    if note not in getattr(error, "__notes__", ()):
+        error.add_note(note)
+
+
+def _shown_path(file: str) -> str:
+    """Relative where that is shorter to read: below the working directory."""
+    try:
+        here = os.getcwd()
+    except FileNotFoundError:  # the working directory was removed
+        return file
+    prefix = os.path.join(here, "")
+    return file[len(prefix) :] if file.startswith(prefix) else file
+
+
+def _cells(text: str) -> int:
+    """How many terminal cells `text` takes: wide characters take two, combining marks none."""
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )
