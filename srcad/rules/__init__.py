@@ -1,0 +1,46 @@
+"""What srcad knows of mathematics: the derivative rules, and the decorators to declare more."""
+
+from importlib import import_module
+
+from srcad.rules.registry import (
+    Rule,
+    constant,
+    differential,
+    digest,
+    effect,
+    is_constant,
+    is_effect,
+    is_known,
+    is_literal,
+    linear,
+    lookup,
+    lookup_pullback,
+    lookup_transpose,
+    multilinear,
+    pullback,
+    rules,
+)
+
+__all__ = [
+    "Rule",
+    "constant",
+    "differential",
+    "digest",
+    "effect",
+    "is_constant",
+    "is_effect",
+    "is_known",
+    "is_literal",
+    "linear",
+    "lookup",
+    "lookup_pullback",
+    "lookup_transpose",
+    "multilinear",
+    "pullback",
+    "rules",
+]
+
+_CATALOGUE = ("intrinsics", "arithmetic", "elementwise", "constants")
+
+for _module in _CATALOGUE:
+    import_module(f"{__name__}.{_module}")

@@ -1,0 +1,124 @@
+"""Rules of the operators: sums, products, quotients, remainders and powers.
+
+All are elementwise. Between lists and tuples, `+` and `*` join and repeat.
+"""
+
+import math
+import operator
+from functools import partial
+
+import numpy as np
+
+from srcad.rules import registry
+from srcad.rules.intrinsics import over, times
+from srcad.rules.registry import is_literal
+
+differential = partial(registry.differential, elementwise=True)
+linear = partial(registry.linear, elementwise=True)
+multilinear = partial(registry.multilinear, elementwise=True)
+
+
+@linear(operator.add, np.add, operator.concat, wrt=("x", "y"))
+def add(ct, x, y):
+    if isinstance(x, (list, tuple)):
+        return ct[: len(x)], ct[len(x) :]
+    return ct, ct
+
+
+@linear(operator.sub, np.subtract, wrt=("x", "y"))
+def subtract(ct, x, y):
+    return ct, -ct
+
+
+@linear(operator.pos, np.positive, wrt="x")
+def positive(ct, x):
+    return ct
+
+
+@linear(operator.neg, np.negative, wrt="x")
+def negative(ct, x):
+    return -ct
+
+
+@multilinear(operator.mul, np.multiply, wrt=("x", "y"))
+def multiply(ct, x, y):
+    if isinstance(x, (list, tuple)):
+        return [sum(ct[k :: len(x)]) for k in range(len(x))], 0
+    if isinstance(y, (list, tuple)):
+        return 0, [sum(ct[k :: len(y)]) for k in range(len(y))]
+    return ct * y, ct * x
+
+
+@differential(operator.truediv, np.divide)
+def divide(x, y, *, dx, dy):
+    if is_literal(y):
+        return dx / y
+    return over(dx, y) - over(over(x * dy, y), y)
+
+
+@linear(operator.truediv, np.divide, wrt="x")
+def divide_transpose(ct, x, y):
+    return ct / y
+
+
+@differential(operator.mod, np.remainder, domain="nonzero")
+def remainder(x, y, *, dx, dy):
+    """The quotient is locally constant; at its jumps the derivative of the value returned."""
+    return dx - np.floor_divide(x, y) * dy
+
+
+@differential(math.fmod, np.fmod, domain="nonzero")
+def fmod(x, y, *, dx, dy, out):
+    """Like `remainder`, with the quotient rounded towards zero."""
+    return dx - np.rint((x - out) / y) * dy
+
+
+@differential(math.remainder, domain="nonzero")
+def ieee_remainder(x, y, *, dx, dy, out):
+    """Like `remainder`, with the quotient rounded to the nearest integer."""
+    return dx - np.rint((x - out) / y) * dy
+
+
+@differential(divmod, np.divmod, domain="nonzero")
+def divmod_differential(x, y, *, dx, dy, out):
+    """The quotient has derivative 0, the remainder that of `remainder`."""
+    return 0.0, dx - out[0] * dy
+
+
+@differential(operator.pow, pow, np.power, np.float_power, math.pow, domain="positive")
+def power(x, y, *, dx, dy, out):
+    """At x = 0, `x ** 0` has derivative 0 in x, and `x ** y` has derivative 0 in y."""
+    if is_literal(y):
+        if y == 2:
+            return 2 * x * dx
+        if y == 1:
+            return 1 * dx
+        if y == 0:
+            return 0 * dx
+        if y == 3:
+            return 3 * x * x * dx
+        if y == -1:
+            return -over(dx, x * x)
+        if y == 0.5:
+            return over(dx, 2 * out)
+        if y >= 1 and y == int(y):
+            return y * x ** (y - 1) * dx
+        return times(y * x ** (y - 1), dx)
+    if is_literal(x) and x > 0:
+        return np.log(x) * out * dy
+    slope = y * x ** np.where(y == 0, 1, y - 1)
+    growth = out * np.log(np.where(x == 0, 1, x))
+    return times(slope, dx) + times(growth, dy)
+
+
+@differential(operator.abs, abs, np.absolute, np.fabs, math.fabs)
+def absolute(x, *, dx, out):
+    """At 0 the derivative is 0. Of complex x: the derivative of the modulus in both parts."""
+    if np.iscomplexobj(x):
+        return np.real(np.conj(x) * dx) / np.where(out == 0, 1, out)
+    return np.sign(x) * dx
+
+
+@differential(getattr(math, "fma", None))
+def fma(x, y, z, *, dx, dy, dz):
+    return x * dy + y * dx + dz

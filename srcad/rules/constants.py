@@ -1,0 +1,87 @@
+"""What has a zero derivative everywhere it has one, and what acts on the outside."""
+
+import math
+import operator
+import time
+
+import numpy as np
+
+from srcad.rules.registry import constant, effect, is_literal
+
+
+def _named(home, names):
+    """The functions of `home` with these names, as far as this version has them."""
+    return [f for name in names.split() if (f := getattr(home, name, None)) is not None]
+
+
+# Python
+constant(is_literal)
+constant(
+    bool, int, str, repr, format, ascii, chr, ord, bin, hex, oct, hash, id, type, callable,
+    len, range, slice, isinstance, issubclass, hasattr, round, all, any,
+)  # fmt: skip
+constant(*_named(operator, "lt le eq ne ge gt not_ truth is_ is_not contains index floordiv"))
+constant(*_named(operator, "and_ or_ xor invert inv lshift rshift countOf indexOf length_hint"))
+constant(float.is_integer, float.hex, float.as_integer_ratio, int.bit_length)
+constant(*_named(math, "floor ceil trunc isnan isinf isfinite isclose ulp"))
+constant(*_named(math, "comb perm factorial gcd lcm isqrt"))
+
+# comparisons and classification
+constant(*_named(np, "less less_equal equal not_equal greater greater_equal"))
+constant(*_named(np, "logical_and logical_or logical_xor logical_not"))
+constant(*_named(np, "isnan isinf isfinite isneginf isposinf isreal iscomplex isclose allclose"))
+constant(
+    *_named(np, "array_equal array_equiv signbit isin any all isrealobj iscomplexobj isscalar")
+)
+constant(np.ndarray.any, np.ndarray.all, np.generic.any, np.generic.all)
+
+# steps
+constant(*_named(np, "floor ceil trunc rint fix sign floor_divide round around spacing digitize"))
+constant(np.ndarray.round, np.generic.round)
+
+# integers and bits
+constant(*_named(np, "bitwise_and bitwise_or bitwise_xor bitwise_not invert bitwise_count gcd lcm"))
+constant(*_named(np, "left_shift right_shift bitwise_left_shift bitwise_right_shift"))
+
+# positions
+constant(*_named(np, "argmax argmin nanargmax nanargmin argsort argpartition lexsort searchsorted"))
+constant(*_named(np, "nonzero flatnonzero argwhere count_nonzero"))
+constant(
+    *_named(np.ndarray, "argmax argmin argsort argpartition searchsorted nonzero"),
+    *_named(np.generic, "argmax argmin argsort searchsorted nonzero"),
+)
+
+# shapes and types
+constant(*_named(np, "shape ndim size result_type promote_types can_cast min_scalar_type"))
+constant(*_named(np, "issubdtype isdtype dtype finfo iinfo broadcast_shapes shares_memory"))
+constant(*_named(np, "may_share_memory common_type mintypecode iterable"))
+constant(*_named(np.ndarray, "shape ndim size dtype itemsize nbytes strides flags __len__"))
+constant(*_named(np.generic, "shape ndim size dtype itemsize nbytes strides flags"))
+constant(*_named(np, "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 intp"))
+constant(*_named(np, "int_ intc long longlong uint uintc ulong ulonglong"))
+
+# new arrays, whatever the arguments are
+constant(*_named(np, "zeros ones empty zeros_like ones_like empty_like eye identity tri arange"))
+constant(*_named(np, "indices tril_indices triu_indices diag_indices tril_indices_from ix_"))
+constant(*_named(np, "triu_indices_from mask_indices unravel_index ravel_multi_index ndindex"))
+constant(*_named(np, "hanning hamming blackman bartlett kaiser"))
+
+# the outside
+effect(print, input, open)
+effect(*_named(time, "time perf_counter monotonic process_time sleep"))
+effect(*_named(np, "save savez savetxt set_printoptions seterr"))
+effect(
+    *_named(
+        np.random,
+        "seed random rand randn randint random_sample uniform normal standard_normal choice shuffle"
+        " permutation beta binomial exponential gamma poisson lognormal multivariate_normal",
+    )
+)
+effect(
+    *_named(
+        np.random.Generator,
+        "random uniform normal standard_normal integers choice shuffle permutation permuted beta"
+        " binomial exponential gamma poisson lognormal multivariate_normal",
+    )
+)
+effect(np.random.default_rng)

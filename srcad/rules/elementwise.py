@@ -1,0 +1,340 @@
+"""Rules of the elementary functions, of one and two arguments, all elementwise.
+
+Written for NumPy; on Python floats the same bodies read as `math`. Formulas of holomorphic
+functions hold for complex arguments as well.
+"""
+
+import math
+from functools import partial
+
+import numpy as np
+
+from srcad.rules import registry
+from srcad.rules.intrinsics import over
+
+differential = partial(registry.differential, elementwise=True)
+linear = partial(registry.linear, elementwise=True)
+
+
+@differential(np.exp, math.exp)
+def exp(x, *, dx, out):
+    return out * dx
+
+
+@differential(np.exp2, math.exp2)
+def exp2(x, *, dx, out):
+    return math.log(2) * out * dx
+
+
+@differential(np.expm1, math.expm1)
+def expm1(x, *, dx, out):
+    return (out + 1) * dx
+
+
+@differential(np.log, domain="positive")
+def log(x, *, dx):
+    return over(dx, x)
+
+
+@differential(math.log, domain="positive")
+def log_to_base(x, base=None, *, dx, dbase, out):
+    if base is None:
+        return over(dx, x)
+    scale = np.log(base)
+    return over(dx, x) / scale - out * dbase / (base * scale)
+
+
+@differential(np.log2, math.log2, domain="positive")
+def log2(x, *, dx):
+    return over(dx, x) / math.log(2)
+
+
+@differential(np.log10, math.log10, domain="positive")
+def log10(x, *, dx):
+    return over(dx, x) / math.log(10)
+
+
+@differential(np.log1p, math.log1p, domain="positive")
+def log1p(x, *, dx):
+    return over(dx, 1 + x)
+
+
+@differential(np.sqrt, math.sqrt, domain="positive")
+def sqrt(x, *, dx, out):
+    return over(dx, 2 * out)
+
+
+@differential(np.cbrt, math.cbrt, domain="nonzero")
+def cbrt(x, *, dx, out):
+    return over(dx, 3 * out * out)
+
+
+@differential(np.square)
+def square(x, *, dx):
+    return 2 * x * dx
+
+
+@differential(np.reciprocal, domain="nonzero")
+def reciprocal(x, *, dx):
+    return -over(dx, x * x)
+
+
+@differential(np.sin, math.sin)
+def sin(x, *, dx):
+    return np.cos(x) * dx
+
+
+@differential(np.cos, math.cos)
+def cos(x, *, dx):
+    return -np.sin(x) * dx
+
+
+@differential(np.tan, math.tan)
+def tan(x, *, dx, out):
+    return (1 + out * out) * dx
+
+
+@differential(np.arcsin, math.asin, domain="unit")
+def arcsin(x, *, dx):
+    return over(dx, np.sqrt((1 - x) * (1 + x)))
+
+
+@differential(np.arccos, math.acos, domain="unit")
+def arccos(x, *, dx):
+    return -over(dx, np.sqrt((1 - x) * (1 + x)))
+
+
+@differential(np.arctan, math.atan)
+def arctan(x, *, dx):
+    return dx / (1 + x * x)
+
+
+@differential(np.arctan2, math.atan2)
+def arctan2(y, x, *, dy, dx):
+    """At the origin, where there is no derivative, 0."""
+    r2 = x * x + y * y
+    return (x * dy - y * dx) / np.where(r2 == 0, 1, r2)
+
+
+@differential(np.sinh, math.sinh)
+def sinh(x, *, dx):
+    return np.cosh(x) * dx
+
+
+@differential(np.cosh, math.cosh)
+def cosh(x, *, dx):
+    return np.sinh(x) * dx
+
+
+@differential(np.tanh, math.tanh)
+def tanh(x, *, dx, out):
+    return (1 - out * out) * dx
+
+
+@differential(np.arcsinh, math.asinh)
+def arcsinh(x, *, dx):
+    return dx / np.sqrt(x * x + 1)
+
+
+@differential(np.arccosh, math.acosh, domain="above one")
+def arccosh(x, *, dx):
+    # Two roots: sqrt(x * x - 1) is on the wrong branch for complex x in the left half plane.
+    return over(dx, np.sqrt(x - 1) * np.sqrt(x + 1))
+
+
+@differential(np.arctanh, math.atanh, domain="unit")
+def arctanh(x, *, dx):
+    return over(dx, (1 - x) * (1 + x))
+
+
+@differential(np.hypot)
+def hypot(x, y, *, dx, dy, out):
+    """At the origin 0, a subgradient."""
+    return (x * dx + y * dy) / np.where(out == 0, 1, out)
+
+
+@differential(math.erf)
+def erf(x, *, dx):
+    return 2 / math.sqrt(math.pi) * np.exp(-x * x) * dx
+
+
+@differential(math.erfc)
+def erfc(x, *, dx):
+    return -2 / math.sqrt(math.pi) * np.exp(-x * x) * dx
+
+
+@linear(np.deg2rad, np.radians, math.radians, wrt="x")
+def deg2rad(ct, x):
+    return np.deg2rad(ct)
+
+
+@linear(np.rad2deg, np.degrees, math.degrees, wrt="x")
+def rad2deg(ct, x):
+    return np.rad2deg(ct)
+
+
+@differential(np.logaddexp)
+def logaddexp(x, y, *, dx, dy, out):
+    """Where the result is infinite, 0."""
+    finite = np.where(np.isfinite(out), out, np.inf)
+    return np.exp(x - finite) * dx + np.exp(y - finite) * dy
+
+
+@differential(np.logaddexp2)
+def logaddexp2(x, y, *, dx, dy, out):
+    """Where the result is infinite, 0."""
+    finite = np.where(np.isfinite(out), out, np.inf)
+    return np.exp2(x - finite) * dx + np.exp2(y - finite) * dy
+
+
+@differential(np.maximum)
+def maximum(x, y, *, dx, dy):
+    """A tie gives half to each argument."""
+    w = np.where(x == y, 0.5, x > y)
+    return w * dx + (1 - w) * dy
+
+
+@differential(np.minimum)
+def minimum(x, y, *, dx, dy):
+    """A tie gives half to each argument."""
+    w = np.where(x == y, 0.5, x < y)
+    return w * dx + (1 - w) * dy
+
+
+@differential(np.fmax, np.fmin)
+def fmax(x, y, *, dx, dy, out):
+    """A tie gives half to each argument, a nan argument gets nothing."""
+    w = np.where(x == y, 0.5, x == out)
+    return w * dx + (1 - w) * dy
+
+
+@differential(np.clip)
+def clip(a, a_min=None, a_max=None, *, da, da_min, da_max):
+    """On a bound, half to the array and half to the bound, as the `minimum` of the `maximum`."""
+    if a_min is None and a_max is None:
+        return 1 * da
+    if a_min is None:
+        w = np.where(a == a_max, 0.5, a < a_max)
+        return w * da + (1 - w) * da_max
+    v = np.where(a == a_min, 0.5, a > a_min)
+    if a_max is None:
+        return v * da + (1 - v) * da_min
+    raised = np.maximum(a, a_min)
+    w = np.where(raised == a_max, 0.5, raised < a_max)
+    return w * v * da + w * (1 - v) * da_min + (1 - w) * da_max
+
+
+@differential(np.ndarray.clip, np.generic.clip)
+def clip_method(self, min=None, max=None, *, dself, dmin, dmax):
+    """As `np.clip`."""
+    if min is None and max is None:
+        return 1 * dself
+    if min is None:
+        w = np.where(self == max, 0.5, self < max)
+        return w * dself + (1 - w) * dmax
+    v = np.where(self == min, 0.5, self > min)
+    if max is None:
+        return v * dself + (1 - v) * dmin
+    raised = np.maximum(self, min)
+    w = np.where(raised == max, 0.5, raised < max)
+    return w * v * dself + w * (1 - v) * dmin + (1 - w) * dmax
+
+
+@linear(np.where, wrt=("x", "y"))
+def where(ct, condition, x, y):
+    return np.where(condition, ct, 0), np.where(condition, 0, ct)
+
+
+@differential(np.copysign, math.copysign)
+def copysign(x, y, *, dx):
+    """At x = 0 the derivative is 0."""
+    return np.sign(x) * np.copysign(1.0, y) * dx
+
+
+@differential(np.heaviside)
+def heaviside(x1, x2, *, dx2):
+    """The derivative in x1 is 0 on both sides of the jump, and taken as 0 at it."""
+    return np.where(x1 == 0, dx2, 0)
+
+
+@linear(np.nextafter, math.nextafter, wrt="x")
+def nextafter(ct, x, y):
+    """One rounding error is no change of the derivative."""
+    return ct
+
+
+@linear(np.ldexp, math.ldexp, wrt="x")
+def ldexp(ct, x, i):
+    return np.ldexp(ct, i)
+
+
+@differential(np.frexp, math.frexp)
+def frexp(x, *, dx, out):
+    """The exponent is locally constant."""
+    return np.ldexp(dx, -out[1]), 0
+
+
+@differential(np.modf, math.modf)
+def modf(x, *, dx):
+    """The integral part is locally constant."""
+    return 1 * dx, 0.0
+
+
+@differential(np.sinc)
+def sinc(x, *, dx):
+    """Near 0, where the closed form cancels, its Taylor polynomial."""
+    t = np.pi * x
+    far = np.where(np.abs(t) < 0.5, 1, t)
+    t2 = t * t
+    closed = (np.cos(far) - np.sin(far) / far) / far
+    series = t2 / 518918400 - 1 / 3991680
+    series = ((series * t2 + 1 / 45360) * t2 - 1 / 840) * t2 + 1 / 30
+    series = (series * t2 - 1 / 3) * t
+    return np.pi * np.where(np.abs(t) < 0.5, series, closed) * dx
+
+
+@differential(np.nan_to_num)
+def nan_to_num(x, *, dx):
+    """What is replaced has derivative 0."""
+    return np.where(np.isfinite(x), dx, 0)
+
+
+@linear(np.conjugate, np.ndarray.conj, np.ndarray.conjugate, np.generic.conj, wrt="x")
+def conjugate(ct, x):
+    return np.conj(ct)
+
+
+@linear(np.real, np.ndarray.real, np.generic.real, wrt="val")
+def real(ct, val):
+    return ct
+
+
+@linear(np.imag, np.ndarray.imag, np.generic.imag, wrt="val")
+def imag(ct, val):
+    if not np.iscomplexobj(val):
+        return 0 * ct
+    return -1j * ct
+
+
+@differential(np.angle)
+def angle(z, *, dz):
+    """At the origin 0. Of real z: 0."""
+    if not np.iscomplexobj(z):
+        return 0 * dz
+    r2 = np.real(z) * np.real(z) + np.imag(z) * np.imag(z)
+    return np.imag(np.conj(z) * dz) / np.where(r2 == 0, 1, r2)
+
+
+@linear(complex, wrt=("real", "imag"))
+def complex_number(ct, real=0, imag=0):
+    return np.real(ct), -np.imag(ct)
+
+
+@linear(float, np.float64, np.float32, np.float16, np.longdouble, wrt="x")
+def real_number(ct, x=0.0):
+    return ct
+
+
+@linear(np.complex128, np.complex64, wrt="x")
+def complex_scalar(ct, x=0.0):
+    return ct
