@@ -1,0 +1,473 @@
+"""Lists, tuples, dicts, named tuples and dataclasses: built, read, changed, nested, aliased."""
+
+import math
+from collections import namedtuple
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from .registry import case
+
+
+@case((0.7, 1.3))
+def list_display(x, y):
+    p = [x, y, x * y]
+    return p[0] * p[2] + p[-2]
+
+
+@case((0.7, 1.3))
+def tuple_display(x, y):
+    p = x, y, (x * y, 2.0)
+    return p[2][0] * p[0] + p[2][1] * p[1]
+
+
+@case((0.7, 1.3))
+def dict_display(x, y):
+    p = {"x": x, "y": y, 3: x * y, ("a", 1): 2.0}
+    return p["x"] * p[3] + p["y"] * p[("a", 1)]
+
+
+@case((0.7,))
+def empty_displays(x):
+    a, b, c = [], (), {}
+    return x * x + len(a) + len(b) + len(c)
+
+
+@case((0.7, 4), (0.7, 0))
+def list_append(x, n):
+    values = []
+    for k in range(n):
+        values.append(x**k)
+    total = x
+    for v in values:
+        total = total * 0.5 + v
+    return total
+
+
+@case((0.7,))
+def list_pop(x):
+    stack = [x, x * x, x**3, 4.0]
+    last = stack.pop()
+    second = stack.pop(1)
+    return last * second + stack[0] * stack[1] + len(stack)
+
+
+@case((0.3,))
+def list_methods(x):
+    stack = []
+    for i in range(4):
+        stack.append(x * (i + 1.0))
+    last = stack.pop()
+    stack.insert(0, last * last)
+    stack[1] += stack[0]
+    stack.extend([x, 2.0 * x])
+    total = 0.0
+    for k, v in enumerate(stack):
+        total += v * v * (k + 1)
+    return total + len(stack)
+
+
+@case((0.7, 1.3))
+def list_store(x, y):
+    p = [0.0] * 3
+    p[0] = x
+    p[1] = y * p[0]
+    p[2] = p[1]
+    p[1] = 2.0
+    return p[0] * p[1] * p[2]
+
+
+@case((0.7,))
+def list_store_in_loop(x):
+    p = [1.0, 0.0, 0.0, 0.0]
+    for k in range(1, 4):
+        p[k] = p[k - 1] * x + k
+        p[0] = p[0] * 0.5
+    return p[0] * p[1] + p[2] * p[3]
+
+
+@case((0.7, 6))
+def fibonacci_table(x, n):
+    table = [x, 1.0]
+    while len(table) < n:
+        table.append(table[-1] * x + table[-2])
+    return table[-1] * table[n // 2]
+
+
+@case((0.7, 1.3))
+def two_names_one_list(x, y):
+    a = [x, 1.0]
+    b = a
+    b[0] = a[0] * y
+    b.append(y)
+    return a[0] * a[2] + len(a)
+
+
+@case((0.7, 1.3))
+def one_list_twice_in_a_list(x, y):
+    row = [x, y]
+    table = [row, row]
+    table[0][0] = x * y
+    return table[1][0] * row[1] + table[0][0]
+
+
+@case((0.7, 1.3))
+def copies_do_not_alias(x, y):
+    a = [x, y]
+    b = list(a)
+    c = a[:]
+    d = a.copy()
+    a[0] = 5.0
+    b[1] = x * x
+    c[0] *= 2.0
+    return a[0] * b[0] + c[0] * b[1] + d[1]
+
+
+@case((0.7, 1.3))
+def list_built_by_a_callee(x, y):
+    def fill(target, value):
+        target.append(value)
+        target[0] = target[0] * value
+
+    p = [x]
+    fill(p, y)
+    fill(p, x * y)
+    return p[0] + p[1] * p[2]
+
+
+@case((0.7,))
+def list_of_lists(x):
+    grid = [[x * (i + j) for j in range(3)] for i in range(2)]
+    grid[1][2] = grid[0][1] * grid[1][1]
+    grid.append([x, 1.0, x * x])
+    total = 0.0
+    for row in grid:
+        for v in row:
+            total += v * v
+    return total
+
+
+@case(([0.7, 1.3, -0.2, 2.0],))
+def list_slices(p):
+    head = p[:2]
+    tail = p[2:]
+    back = p[::-1]
+    every = p[::2]
+    return head[0] * tail[1] + back[0] * every[1] + len(p[1:-1]) * p[-3:][0]
+
+
+@case((0.7, 1.3))
+def list_concatenation(x, y):
+    p = [x] + [y, x * y]
+    p += [2.0 * x]
+    q = p * 2
+    return q[0] * q[5] + q[7] * q[2]
+
+
+@case((0.7, 1.3))
+def tuple_concatenation(x, y):
+    p = (x,) + (y, x * y)
+    p += (2.0,)
+    q = 2 * p
+    return q[0] * q[5] + q[7] * q[2]
+
+
+@case((0.7, 1.3))
+def dict_store(x, y):
+    p = {}
+    p["a"] = x * y
+    p["b"] = p["a"] + x
+    p["a"] = p["b"] * y
+    return p["a"] * p["b"] + len(p)
+
+
+@case((0.7, 1.3))
+def dict_get(x, y):
+    p = {"a": x}
+    return p.get("a", 1.0) * y + p.get("b", y) * x + (p.get("c") is None)
+
+
+@case((0.7, 1.3))
+def dict_methods(x, y):
+    p = dict(a=x, b=y)
+    p.update({"c": x * y, "a": x + 1})
+    popped = p.pop("b")
+    p.setdefault("a", 100.0)
+    d = p.setdefault("d", y)
+    total = popped * d
+    for key, value in p.items():
+        total += value * (ord(key) - 96)
+    if "b" not in p and "c" in p:
+        total = total * x
+    return total
+
+
+@case((0.7, 1.3))
+def dict_merge(x, y):
+    p = {"a": x, "b": y}
+    q = {**p, "b": x * y}
+    r = p | {"c": 2.0 * x}
+    return q["a"] * q["b"] + r["b"] * r["c"] + len(r)
+
+
+@case((0.7,))
+def dict_with_computed_keys(x):
+    p = {}
+    for i in range(3):
+        for j in range(2):
+            p[i, j] = x ** (i + j)
+    return sum(p[i, 1] * p[2 - i, 0] for i in range(3))
+
+
+@case((0.7,))
+def dict_of_lists(x):
+    groups = {}
+    for k in range(5):
+        groups.setdefault(k % 2, []).append(x * k)
+    return groups[0][1] * groups[1][1] + len(groups[0]) * groups[0][2]
+
+
+@case((0.7,))
+def tuple_valued_dict_entries(x):
+    acc = {"s": 0.0, "t": (0.0, 1.0)}
+    for k in range(3):
+        v = x**k
+        acc["s"] += v
+        acc["t"] = (acc["t"][0] + v * v, acc["t"][1])
+    return acc["s"] + acc["t"][0] * acc["t"][1]
+
+
+@case((np.array([0.7, 1.3, -0.2]),))
+def list_comprehension(x):
+    p = [v * v for v in x]
+    return p[0] * p[1] + p[2]
+
+
+@case((np.array([0.7, 1.3, -0.2, 2.2]), 0.5), argnums=0)
+def comprehension_with_condition(x, limit):
+    p = [v * (k + 1) for k, v in enumerate(x) if v > limit]
+    return p[0] * p[-1] + len(p)
+
+
+@case((0.7, 1.3))
+def comprehension_with_two_loops(x, y):
+    p = [a * b for a in (x, y, 2.0) for b in (x, 3.0) if a is not b]
+    return sum(p) * p[1]
+
+
+@case((0.7,))
+def nested_comprehension(x):
+    table = [[x ** (i * j) for j in range(1, 3)] for i in range(1, 3)]
+    return table[0][1] * table[1][1] + sum([sum(row) for row in table])
+
+
+@case((0.7,))
+def comprehension_variable_is_local(x):
+    k = 2.0
+    p = [k * x for k in range(1, 4)]
+    return p[2] * k
+
+
+@case((0.7, 1.3))
+def dict_comprehension(x, y):
+    p = {k: v * v for k, v in zip("ab", (x, y))}
+    q = {k: p[k] * i for i, k in enumerate(p, 1)}
+    return q["a"] * q["b"] + p["a"]
+
+
+@case(([0.7, 1.3, -0.2],))
+def generator_expression(p):
+    return sum(v * v for v in p) * max(v for v in p)
+
+
+@case(([0.7, 1.3, -0.2],))
+def generator_with_condition(p):
+    total = sum(v**3 for v in p if v > 0)
+    return total + sum((i * v for i, v in enumerate(p)), start=p[0])
+
+
+@case((0.7,))
+def generator_over_nested_loops(x):
+    return sum(x ** (i + j) for i in range(3) for j in range(i))
+
+
+@case((0.7,))
+def set_of_indices(x):
+    seen = {0, 1}
+    total = 0.0
+    for k in (0, 2, 2, 1, 3):
+        if k in seen:
+            continue
+        seen.add(k)
+        total = total * x + k + x
+    return total
+
+
+Point = namedtuple("Point", ["x", "y"])
+
+
+class Sphere(NamedTuple):
+    centre: Point
+    radius: float = 1.0
+
+
+@dataclass
+class Model:
+    weight: float
+    bias: float = 0.5
+
+
+@dataclass(frozen=True)
+class Layer:
+    weights: np.ndarray
+    bias: np.ndarray
+    name: str = "layer"
+
+
+@dataclass
+class Network:
+    layers: list
+    scale: float
+
+
+@case((Point(0.7, 1.3),))
+def namedtuple_argument(p):
+    return p.x * p.y + p[0] ** 2
+
+
+@case((Sphere(Point(0.7, 1.3), 2.0),))
+def nested_namedtuple_argument(s):
+    (x, y), r = s
+    return (x * y - s.centre.x) * r**2 + s.radius
+
+
+@case((0.7, 1.3))
+def namedtuple_built(x, y):
+    p = Point(x * y, y=x)
+    q = p._replace(x=p.y * 2.0)
+    s = Sphere(q)
+    return s.centre.x * p.x + s.radius * q.y
+
+
+@case((0.7, 1.3))
+def namedtuple_result(x, y):
+    return Point(x * y, math.sin(x))
+
+
+@case((Model(0.7, 1.3), 2.0))
+def dataclass_argument(m, x):
+    return math.tanh(m.weight * x + m.bias)
+
+
+@case((0.7, 1.3))
+def dataclass_built(x, y):
+    m = Model(x * y)
+    k = replace(m, bias=x)
+    return m.weight * m.bias + k.weight * k.bias * y
+
+
+@case((0.7, 1.3))
+def dataclass_fields_stored(x, y):
+    m = Model(x)
+    m.bias = m.weight * y
+    m.weight += m.bias
+    return m.weight * m.bias
+
+
+@case(
+    (
+        Layer(np.array([[0.1, 0.2], [0.3, -0.4]]), np.array([0.5, -0.5])),
+        np.array([1.0, 2.0]),
+    ),
+    argnums=1,
+)
+def dataclass_with_arrays(layer, x):
+    return np.tanh(layer.weights @ x + layer.bias) * len(layer.name)
+
+
+@case((Network([Model(0.7, 0.2), Model(1.3, -0.1)], 2.0), 0.4))
+def dataclass_of_dataclasses(net, x):
+    for layer in net.layers:
+        x = math.tanh(layer.weight * x + layer.bias)
+    return x * net.scale
+
+
+@case(({"w": np.array([0.7, 1.3]), "b": 0.2, "deep": [0.1, (2.0, np.array([0.3]))]},))
+def nested_parameters(p):
+    inner = p["deep"][1]
+    return np.sum(p["w"] * p["b"]) * p["deep"][0] + inner[0] * inner[1][0] ** 2
+
+
+@case(([np.array([1.0, 2.0]), np.array([0.5, -1.0])], 0.7))
+def list_entries_replaced_in_loop(params, y):
+    p = list(params)
+    for _ in range(3):
+        for j in range(2):
+            p[j] = p[j] - 0.1 * y * p[1 - j]
+    return np.sum(p[0] * 2.0) + np.sum(p[1] ** 2)
+
+
+@case(([0.7, 1.3],))
+def argument_list_returned(p):
+    return p
+
+
+@case(([0.7, 1.3], (0.2, {"a": 2.0})))
+def results_nested(p, q):
+    return {"first": p[0] * q[0], "second": [q[1]["a"] * p[1], (p[0], q[0])]}
+
+
+@case((0.7, 1.3))
+def packing_and_unpacking_in_loop(x, y):
+    state = (x, [y, 0.0])
+    for k in range(3):
+        a, (b, c) = state
+        state = (a * b, [b + 0.1 * c, a * k])
+    return state[0] * state[1][0] + state[1][1]
+
+
+@case((0.7, 1.3))
+def list_in_a_branch(x, y):
+    p = []
+    if x < 1:
+        p.append(x)
+        p.append(y * x)
+    else:
+        p.append(y)
+    return p[-1] * len(p) + p[0]
+
+
+@case((0.7, 1), (0.7, 0))
+def index_computed_at_run_time(x, k):
+    p = [x, x * x, x**3]
+    q = (p[k], p[-k], p[k + 1])
+    return q[0] * q[1 - k] + q[2]
+
+
+@case((0.7, 1.3))
+def containers_compared_and_tested(x, y):
+    p = [x, y]
+    if p and len(p) == 2 and (1, 2) < (1, 3) and [] != [1]:
+        return p[0] * p[1]
+    return x
+
+
+@case((0.7, 1.3))
+def deleted_from_containers(x, y):
+    p = [x, y, x * y]
+    q = {"a": x, "b": y}
+    del p[0]
+    del q["a"]
+    p.reverse()
+    p.remove(p[0])
+    return p[0] * q["b"] + len(p) + len(q)
+
+
+@case((0.7, 1.3))
+def cleared_and_filled(x, y):
+    p = [x, y]
+    total = p[0] * p[1]
+    p.clear()
+    p.append(total)
+    return p[0] * x + len(p)
