@@ -359,7 +359,7 @@ def code_after_conditional_break(x):
     return y * z
 
 
-@case((0.6,), (1.3,))
+@case((0.7,), (1.3,))
 def break_before_any_statement(x):
     y = x
     while True:

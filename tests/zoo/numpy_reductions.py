@@ -137,9 +137,9 @@ def log_sum_exp(m):
     return np.log(np.sum(np.exp(m - top), axis=1)) + top[:, 0]
 
 
-@case((np.array([0.7, np.nan, 1.3]),), argnums=0, order=1)
+@case((V,))
 def nansum_ignores(x):
-    return np.nansum(x * np.array([1.0, 2.0, 3.0])) ** 2
+    return np.nansum(np.where(x > 2, np.nan, x) * np.array([1.0, 2.0, 3.0, 4.0])) ** 2
 
 
 @case((V,))
