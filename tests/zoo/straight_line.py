@@ -18,11 +18,6 @@ def constant(x):
     return 3.0
 
 
-@case((0.7,))
-def constant_integer(x):
-    return 2
-
-
 @case((0.7, 1.3), argnums=(0, 1), tags="scalar")
 def unused_argument(x, y):
     return x * x + 1.0
