@@ -1,0 +1,345 @@
+"""What of Python is refused in differentiated functions, and what to write instead.
+
+`REFUSED` holds the wording of every refusal, those met later, in lowering, included, so that the
+error and the documentation say the same. `check_fence` finds what syntax alone tells.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import gast
+
+from srcad.errors import Place, UnsupportedSyntax
+from srcad.frontend.source import FunctionSource
+
+__all__ = ["REFUSED", "Refusal", "check_fence", "refusal", "refuse", "refused_builtin", "table"]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """One thing that is refused. Both texts may name details in braces."""
+
+    what: str
+    """A noun phrase: the message is `what` and "is not supported in differentiated functions"."""
+    hint: str
+    """What to write instead."""
+
+
+_ONLY_TEXT = "write the code out: only source text can be differentiated"
+_NAMESPACE = "name the variables, or keep them in a dict"
+
+REFUSED: dict[str, Refusal] = {
+    # Found by `check_fence`.
+    "yield": Refusal("'yield'", "collect the values in a list and return the list"),
+    "async": Refusal(
+        "'async def'", "write an ordinary function and call it from the asynchronous one"
+    ),
+    "class": Refusal("a class defined in a function", "move the class to module level"),
+    "except*": Refusal("'except*'", "use 'except', or handle the group in the caller"),
+    "type alias": Refusal("a 'type' statement", "move it to module level"),
+    "eval": Refusal("'eval'", _ONLY_TEXT),
+    "exec": Refusal("'exec'", _ONLY_TEXT),
+    "locals": Refusal("'locals()'", _NAMESPACE),
+    "globals": Refusal("'globals()'", _NAMESPACE),
+    "vars": Refusal("'vars()'", _NAMESPACE),
+    "global": Refusal(
+        "assigning to the global '{name}'", "return the value and let the caller assign it"
+    ),
+    "nonlocal": Refusal(
+        "assigning to '{name}' of an enclosing function",
+        "return the value and let the caller assign it",
+    ),
+    # Met in lowering: writes.
+    "index write": Refusal(
+        "writing into an array",
+        "build a new array with np.where, np.concatenate or np.stack, or collect the entries in a "
+        "list and pass it to np.array",
+    ),
+    "augmented array": Refusal(
+        "'{op}' on an array, which changes it in place,",
+        "write it out, as in 'x = x + y': that makes a new array",
+    ),
+    "array method": Refusal(
+        "'{name}', which changes an array in place,",
+        "use the function that returns a new array, as np.sort(x) for x.sort()",
+    ),
+    "out argument": Refusal("the argument 'out' of {name}", "use the value that is returned"),
+    "argument write": Refusal(
+        "writing into '{name}', which belongs to the caller,", "copy it first, or build a new one"
+    ),
+    "captured write": Refusal(
+        "changing '{name}', which is not local,",
+        "pass it in as an argument and return the changed one",
+    ),
+    "attribute write": Refusal(
+        "assigning to an attribute of an object that was not made here",
+        "use a local variable, or return the new value",
+    ),
+    "delete": Refusal(
+        "'del' of an item or an attribute", "build a new list or dict without the entry"
+    ),
+    "alias": Refusal(
+        "a write to memory that '{name}' may share", "copy '{name}' before it is written"
+    ),
+    # Met in lowering: values.
+    "function choice": Refusal(
+        "a choice of function that depends on data",
+        "call each function in its own branch of an 'if'",
+    ),
+    "function result": Refusal(
+        "a function as a result", "return numbers and arrays; make the function in the caller"
+    ),
+    "kind change": Refusal(
+        "'{name}' that is {one} on one way through the code and {other} on another",
+        "give it the same kind of value on every way",
+    ),
+    "unbound": Refusal(
+        "'{name}' that may have no value here", "assign it before the branch or the loop"
+    ),
+    "changing length": Refusal(
+        "a {type} whose length depends on data", "use an array, or a list of a fixed length"
+    ),
+    "changing keys": Refusal(
+        "a dict whose keys depend on data", "use fixed keys, or a list that is indexed"
+    ),
+    "active set": Refusal("a set of differentiable values", "use a list or an array"),
+    "active key": Refusal("a differentiable value as a key or a string", "use it as a number only"),
+    "iteration": Refusal(
+        "a loop over {type}", "loop over a range, an array, or a list, tuple or dict"
+    ),
+    "object": Refusal(
+        "an operation on a value of type {type}", "use numbers, arrays, or containers of them"
+    ),
+    # Met in lowering: control.
+    "recursion": Refusal(
+        "recursion whose argument types change from call to call",
+        "pass the same types in every call: float(x), np.asarray(x)",
+    ),
+    "generator value": Refusal("a generator that is kept or passed on", "use a list comprehension"),
+    "context manager": Refusal(
+        "'with {name}'", "move the block out of the function, or drop the context manager"
+    ),
+    "try": Refusal("this form of 'try'", "test for the condition with 'if' before the operation"),
+    "pattern": Refusal("this 'match' pattern", "use 'if' and 'elif'"),
+    "import": Refusal("this import in a function", "move the import to module level"),
+    "super": Refusal("'super()' here", "name the class: Base.method(self, ...)"),
+    "arguments": Refusal(
+        "a call whose number of arguments depends on data", "pass a list or a tuple as one argument"
+    ),
+    "node": Refusal("{what}", "write it with assignments, 'if', 'for', 'while' and calls"),
+}
+
+
+def refusal(kind: str, /, **details: object) -> tuple[str, str]:
+    """The message and the hint for one kind of refusal."""
+    entry = REFUSED[kind]
+    what, hint = entry.what.format(**details), entry.hint.format(**details)
+    return f"{what} is not supported in differentiated functions", hint
+
+
+def refuse(kind: str, place: Place | None, /, **details: object) -> UnsupportedSyntax:
+    """The error to raise."""
+    return UnsupportedSyntax(place, *refusal(kind, **details))
+
+
+def refused_builtin(function: object) -> str | None:
+    """The kind of refusal, if calling `function` is refused whatever the arguments are."""
+    return next((kind for kind, value in _REFUSED_BUILTINS.items() if value is function), None)
+
+
+def table() -> str:
+    """All refusals as a Markdown table."""
+    rows = ["| not supported | instead |", "|---|---|"]
+    for kind, entry in REFUSED.items():
+        if kind == "node":
+            continue  # stands for whatever has no entry
+        cells = [_without_details(text).replace("|", r"\|") for text in (entry.what, entry.hint)]
+        rows.append(f"| {cells[0].rstrip(',')} | {cells[1]} |")
+    return "\n".join(rows) + "\n"
+
+
+def _without_details(text: str) -> str:
+    return text.format_map(_Ellipses())
+
+
+class _Ellipses(dict[str, str]):
+    def __missing__(self, key: str) -> str:
+        return "…"
+
+
+_REFUSED_BUILTINS = {
+    name: getattr(builtins, name) for name in ("eval", "exec", "locals", "globals", "vars")
+}
+
+
+# ---- the check
+
+
+def check_fence(tree: Any, source: FunctionSource) -> None:
+    """Raise `UnsupportedSyntax` at the first place in `tree` that syntax alone rules out.
+
+    `tree` is a function or a lambda of `source`. What runs once, when the function is defined
+    (decorators, defaults, annotations), is not looked at.
+    """
+    offences = list(_offences(tree, (), source))
+    if offences:
+        first = min(offences, key=lambda offence: (offence.node.lineno, offence.node.col_offset))
+        raise refuse(first.kind, source.place(first.node), **first.details)
+
+
+@dataclass(frozen=True, slots=True)
+class _Offence:
+    kind: str
+    node: Any
+    details: dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    bound: frozenset[str]
+    """Names that are assigned here, parameters included."""
+    from_global: frozenset[str]
+    from_nonlocal: frozenset[str]
+
+
+_FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
+_COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
+
+
+def _offences(
+    node: Any, enclosing: tuple[_Scope, ...], source: FunctionSource
+) -> Iterator[_Offence]:
+    """The offences in a function, a lambda or a comprehension, those nested in it included."""
+    own = list(_own_nodes(_inside(node)))
+    scope = _scope_of(node, own)
+    scopes = (*enclosing, scope)
+    if isinstance(node, gast.AsyncFunctionDef) and not enclosing:
+        yield _Offence("async", node, {})
+    for inner in own:
+        yield from _syntax(inner)
+        yield from _writes(inner, scope, enclosing)
+        if isinstance(inner, gast.Name) and isinstance(inner.ctx, gast.Load):
+            refused = refused_builtin(_outer_value(inner.id, scopes, source))
+            if refused is not None:
+                yield _Offence(refused, inner, {})
+        if isinstance(inner, (*_FUNCTIONS, *_COMPREHENSIONS)):
+            yield from _offences(inner, scopes, source)
+
+
+def _syntax(node: Any) -> Iterator[_Offence]:
+    match type(node).__name__:
+        case "Yield" | "YieldFrom":
+            yield _Offence("yield", node, {})
+        case "AsyncFunctionDef":  # no other asynchronous syntax can stand outside of one
+            yield _Offence("async", node, {})
+        case "ClassDef":
+            yield _Offence("class", node, {})
+        case "TryStar":
+            yield _Offence("except*", node, {})
+        case "TypeAlias":
+            yield _Offence("type alias", node, {})
+
+
+def _writes(node: Any, scope: _Scope, enclosing: tuple[_Scope, ...]) -> Iterator[_Offence]:
+    for name in _bound_by(node):
+        if name in scope.from_global:
+            yield _Offence("global", node, {"name": name})
+        elif name in scope.from_nonlocal and not any(name in outer.bound for outer in enclosing):
+            yield _Offence("nonlocal", node, {"name": name})
+
+
+def _outer_value(name: str, scopes: Sequence[_Scope], source: FunctionSource) -> object:
+    """What `name` stands for where it is not a variable of the tree itself, else None."""
+    function = source.function
+    for scope in reversed(scopes):
+        if name in scope.from_global:
+            break
+        if name in scope.bound:
+            return None
+    else:
+        if name in function.__code__.co_freevars:
+            cell = (function.__closure__ or ())[function.__code__.co_freevars.index(name)]
+            try:
+                return cell.cell_contents
+            except ValueError:  # not assigned yet
+                return None
+    return function.__globals__.get(name, getattr(builtins, name, None))
+
+
+# ---- scopes
+
+
+def _scope_of(node: Any, own: Iterable[Any]) -> _Scope:
+    bound: set[str] = set()
+    from_global: set[str] = set()
+    from_nonlocal: set[str] = set()
+    if isinstance(node, _FUNCTIONS):
+        arguments = node.args
+        parameters = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        parameters += [rest for rest in (arguments.vararg, arguments.kwarg) if rest is not None]
+        bound.update(parameter.id for parameter in parameters)
+    for inner in own:
+        bound.update(_bound_by(inner))
+        if isinstance(inner, gast.Global):
+            from_global.update(inner.names)
+        elif isinstance(inner, gast.Nonlocal):
+            from_nonlocal.update(inner.names)
+    return _Scope(
+        frozenset(bound - from_global - from_nonlocal),
+        frozenset(from_global),
+        frozenset(from_nonlocal),
+    )
+
+
+def _bound_by(node: Any) -> tuple[str, ...]:
+    """The names that `node` itself, not what stands in it, assigns or deletes."""
+    match node:
+        case gast.Name(id=name, ctx=gast.Store() | gast.Del()):
+            return (name,)
+        case gast.FunctionDef(name=name) | gast.AsyncFunctionDef(name=name):
+            return (name,)
+        case gast.ClassDef(name=name) | gast.ExceptHandler(name=gast.Name(id=name)):
+            return (name,)
+        case gast.Import(names=aliases) | gast.ImportFrom(names=aliases):
+            return tuple(alias.asname or alias.name.partition(".")[0] for alias in aliases)
+        case gast.MatchAs(name=str(name)) | gast.MatchStar(name=str(name)):
+            return (name,)
+        case gast.MatchMapping(rest=str(name)):
+            return (name,)
+    return ()
+
+
+def _inside(node: Any) -> list[Any]:
+    """What runs when the scope runs."""
+    if isinstance(node, _COMPREHENSIONS):
+        results = [node.key, node.value] if isinstance(node, gast.DictComp) else [node.elt]
+        first, *rest = node.generators
+        return [*results, first.target, *first.ifs, *rest]
+    return [node.body] if isinstance(node, gast.Lambda) else list(node.body)
+
+
+def _own_nodes(roots: Iterable[Any]) -> Iterator[Any]:
+    """The nodes under `roots`; of an inner scope only what runs out here."""
+    pending = list(roots)
+    while pending:
+        node = pending.pop()
+        yield node
+        match node:
+            case gast.FunctionDef() | gast.AsyncFunctionDef() | gast.Lambda():
+                defaults = [*node.args.defaults, *node.args.kw_defaults]
+                pending += [default for default in defaults if default is not None]
+                pending += getattr(node, "decorator_list", [])
+            case gast.ListComp() | gast.SetComp() | gast.DictComp() | gast.GeneratorExp():
+                pending.append(node.generators[0].iter)
+            case gast.ExceptHandler(type=kind, body=body):
+                pending += body if kind is None else [kind, *body]
+            case gast.ClassDef():
+                pass  # refused as a whole
+            case gast.AnnAssign(target=target, value=value):
+                pending += [target] if value is None else [target, value]
+            case _:
+                pending += gast.iter_child_nodes(node)
