@@ -1,0 +1,260 @@
+"""One program through one engine: load, differentiate in every mode, compare with the oracle."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import linecache
+import signal
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from tests.fuzz import oracle
+from tests.fuzz.choices import Choices
+from tests.fuzz.engines import Case, Engine, hessian_block
+from tests.fuzz.generate import sample_args
+from tests.fuzz.oracle import NotTame, Vector
+from tests.fuzz.printer import source
+from tests.fuzz.tree import Program
+
+Kind = Literal["ok", "refused", "wrong", "crash", "skipped", "oracle"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one program."""
+
+    kind: Kind
+    mode: str = ""
+    cause: str = ""
+    """One line by which alike outcomes are grouped, and which shrinking preserves."""
+    detail: str = ""
+    expected: str = ""
+    obtained: str = ""
+
+    @property
+    def failed(self) -> bool:
+        return self.kind in ("wrong", "crash", "oracle")
+
+
+class TimedOut(Exception):
+    """The engine did not answer in time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checker:
+    """Checks programs. `second` asks for second derivatives too."""
+
+    engine: Engine
+    folder: Path
+    second: bool = False
+    tolerance: float = 1e-9
+    seconds: float = 30.0
+
+    def check(self, program: Program) -> Outcome:
+        """The first mode that refuses or fails decides."""
+        try:
+            probe = oracle.prober(program)
+            reference = oracle.gradient(probe)
+        except NotTame as reason:
+            return Outcome("skipped", cause=str(reason).split(" of ")[0])
+        with loaded(program, self.folder) as case:
+            outcome = self._first_order(case, probe, reference)
+            if outcome.kind == "ok" and self.second:
+                outcome = self._second_order(case, probe)
+        return outcome
+
+    def _first_order(
+        self, case: Case, probe: oracle.Prober, reference: oracle.Reference
+    ) -> Outcome:
+        value = float(probe.value)
+        plain = float(case.function(*case.args()))
+        if abs(plain - value) > 1e-10 * max(1.0, abs(value)):
+            # The two texts of the program part ways: rounding decides something in it.
+            return Outcome("skipped", cause="ill-conditioned value")
+        numbers, kind = reference.numbers, "differences"
+        try:
+            taped = oracle.tape_gradient(case.program)
+        except Exception:
+            # What the tape cannot run is judged by differences alone.
+            taped = None
+        if taped is not None:
+            outcome = self._compare("oracle", taped, reference, case, "the tape and differences")
+            if outcome.kind != "ok":
+                return replace(outcome, kind="oracle")
+            numbers, kind = taped, "tape"
+        exact = oracle.Reference(
+            numbers, reference.error if kind == "differences" else 0 * reference.error
+        )
+        outcome = self._run("reverse", case, lambda: self.engine.value_and_grad(case), value, exact)
+        if outcome.kind != "ok":
+            return outcome
+        tangents = direction(case.program.args)
+        along = oracle.flatten(tangents)
+        wanted = oracle.Reference(
+            np.array([numbers @ along]), np.array([np.abs(exact.error) @ np.abs(along)])
+        )
+        return self._run(
+            "forward", case, lambda: self.engine.jvp(case, tangents), value, wanted,
+            scale=float(np.abs(numbers) @ np.abs(along)),
+        )  # fmt: skip
+
+    def _second_order(self, case: Case, probe: oracle.Prober) -> Outcome:
+        tangents = direction(case.program.args)
+        try:
+            product = oracle.hessian_product(probe, oracle.flatten(tangents))
+        except NotTame as reason:
+            return Outcome("ok", detail=f"second order not tried: {reason}")
+        outcome = self._run(
+            "forward over reverse", case, lambda: (None, self.engine.hvp(case, tangents)),
+            None, product,
+        )  # fmt: skip
+        if outcome.kind != "ok":
+            return outcome
+        for argnum, arg in enumerate(case.program.args):
+            if isinstance(arg, float) or (isinstance(arg, np.ndarray) and arg.ndim == 1):
+                break
+        else:
+            return outcome
+        block = hessian_block(probe, case.program.args, argnum)
+        return self._run(
+            f"reverse over reverse, argument {argnum}", case,
+            lambda: (None, self.engine.reverse_over_reverse(case, argnum)), None, block,
+        )  # fmt: skip
+
+    def _run(
+        self, mode: str, case: Case, call: Callable[[], tuple[Any, Any]], value: float | None,
+        reference: oracle.Reference, scale: float = 0.0,
+    ) -> Outcome:  # fmt: skip
+        try:
+            with limited(self.seconds), np.errstate(all="ignore"):
+                got_value, got = call()
+                flat = oracle.flatten(got)
+        except Exception as error:
+            return failure(mode, error)
+        if value is not None and not abs(got_value - value) <= 1e-10 * max(1.0, abs(value)):
+            return Outcome(
+                "wrong", mode, f"{mode}: wrong value", expected=repr(value),
+                obtained=repr(got_value),
+            )  # fmt: skip
+        return self._compare(mode, flat, reference, case, mode, scale)
+
+    def _compare(
+        self, mode: str, got: Vector, reference: oracle.Reference, case: Case, what: str,
+        scale: float = 0.0,
+    ) -> Outcome:  # fmt: skip
+        wanted = reference.numbers
+        if got.shape != wanted.shape:
+            return Outcome(
+                "wrong", mode, f"{what}: {got.size} numbers for {wanted.size}",
+                expected=_shown(wanted), obtained=_shown(got),
+            )  # fmt: skip
+        # Relative to the entry; sums that cancel are owed the size of their terms.
+        size = np.maximum(np.abs(wanted), 1e-3 * max(1.0, np.max(np.abs(wanted), initial=scale)))
+        allowed = self.tolerance * size + 4 * reference.error
+        if np.any(reference.error > 1e-7 * size):
+            return Outcome("skipped", cause="differences do not converge")
+        if np.all(np.abs(got - wanted) <= allowed):
+            return Outcome("ok")
+        return Outcome(
+            "wrong", mode, f"{what}: wrong derivative", expected=_shown(wanted),
+            obtained=_shown(got),
+        )  # fmt: skip
+
+
+def failure(mode: str, error: Exception) -> Outcome:
+    """A refusal, or a crash with the place in the package where it came from."""
+    from srcad.errors import SrcadError
+
+    place = ""
+    for frame in traceback.extract_tb(error.__traceback__):
+        if "/srcad/" in frame.filename:
+            place = f" in {frame.filename.rsplit('/srcad/', 1)[1]}:{frame.name}"
+    text = str(error).strip().splitlines() or [""]
+    if isinstance(error, SrcadError):
+        return Outcome("refused", mode, f"{type(error).__name__}: {_general(text[0])}",
+                       detail=str(error))  # fmt: skip
+    detail = "".join(traceback.format_exception(error))
+    return Outcome("crash", mode, f"{type(error).__name__}{place}", detail=detail)
+
+
+def _general(message: str) -> str:
+    """An error's first line without what differs from program to program."""
+    return message.rsplit(".py:", 1)[-1].partition(": ")[2] or message
+
+
+def _shown(numbers: Vector) -> str:
+    return "[" + ", ".join(repr(float(number)) for number in numbers) + "]"
+
+
+def direction(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A tangent for every argument; it depends on nothing but their number of entries."""
+    count = oracle.flatten(args).size
+    numbers = np.random.RandomState(count).uniform(0.3, 1.0, count)
+    numbers[1::2] *= -1
+    tangents: tuple[Any, ...] = oracle.unflatten(args, numbers)
+    return tangents
+
+
+def tame(program: Program, choices: Choices, attempts: int = 6) -> Program | None:
+    """The program with arguments at which it decides nothing closely; None if none are found."""
+    for _ in range(attempts):
+        try:
+            oracle.prober(program)
+        except NotTame:
+            program = replace(program, args=sample_args(choices, program.types))
+        else:
+            return program
+    return None
+
+
+@contextmanager
+def loaded(program: Program, folder: Path) -> Iterator[Case]:
+    """The program, written to a file of its own and imported from there."""
+    text = source(program)
+    name = "program_" + hashlib.sha256(text.encode()).hexdigest()[:16]
+    path = folder / f"{name}.py"
+    path.write_text(text, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+        yield Case(program, text, module.f)
+    finally:
+        del sys.modules[name]
+        linecache.cache.pop(str(path), None)
+        path.unlink(missing_ok=True)
+
+
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Raises TimedOut in the block after so long; only in a main thread, else it does nothing."""
+
+    def ring(*_: object) -> None:
+        raise TimedOut(f"no answer in {seconds:g} s")
+
+    try:
+        previous = signal.signal(signal.SIGALRM, ring)
+    except (ValueError, AttributeError):
+        yield
+        return
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+
+
+def temporary_folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="srcad-fuzz-")
