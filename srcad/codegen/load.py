@@ -1,0 +1,152 @@
+"""From generated text to a module that Python, its tools and Numba treat as any other.
+
+Generated code lives in a real file and in a module in `sys.modules` whose `__dict__` is the
+namespace it ran in. Only this way tracebacks, `inspect.getsource`, pdb, coverage, pickling by
+reference and Numba's `cache=True` all work. The file is named by what is in it and is not written
+again, since Numba compares its time stamp.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import linecache
+import re
+import sys
+import threading
+from collections.abc import Mapping
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+
+import numpy as np
+
+from srcad.private_files import private_directory, read_private, write_private
+
+__all__ = ["load", "unload"]
+
+_lock = threading.RLock()  # generated code may itself load more
+_loaded: dict[str, tuple[str, dict[str, object]]] = {}
+"""Module name to the text and the bindings of the module."""
+
+
+def load(
+    source: str, name: str, bindings: Mapping[str, object], directory: Path | None
+) -> ModuleType:
+    """Run `source` in a module of its own, where the names in `bindings` are globals.
+
+    The same text with the same objects gives the same module. `name` is what file and module are
+    called, before their digest. Without a directory, or where it cannot be written or trusted, the
+    text is known to `linecache` alone.
+    """
+    stem = f"{re.sub(r'[^0-9A-Za-z_]', '_', name)}_{_digest(source, name, bindings)}"
+    with _lock:
+        module_name = _free_name(f"_srcad_{stem}", source, bindings)
+        if module_name in _loaded:
+            return sys.modules[module_name]
+        file = _write(source, stem, directory)
+        code = compile(source, file, "exec", dont_inherit=True)
+        module = _new_module(module_name, file)
+        module.__dict__.update(bindings)
+        sys.modules[module_name] = module
+        try:
+            exec(code, module.__dict__)
+        except BaseException:
+            del sys.modules[module_name]
+            raise
+        _loaded[module_name] = source, dict(bindings)
+        return module
+
+
+def unload(module: ModuleType) -> None:
+    """Let go of a loaded module and of what it is bound to. Its file stays."""
+    with _lock:
+        if _loaded.pop(module.__name__, None) is not None:
+            sys.modules.pop(module.__name__, None)
+
+
+def _free_name(name: str, source: str, bindings: Mapping[str, object]) -> str:
+    """The name of a module that has this text and these objects, or one that no module has.
+
+    Modules with equal text differ where they are bound to different objects: each gets a number.
+    """
+    candidate, number = name, 1
+    while (known := _loaded.get(candidate)) is not None:
+        if known[0] == source and _same_objects(known[1], bindings):
+            return candidate
+        number += 1
+        candidate = f"{name}_{number}"
+    return candidate
+
+
+def _same_objects(one: Mapping[str, object], other: Mapping[str, object]) -> bool:
+    return one.keys() == other.keys() and all(one[name] is other[name] for name in one)
+
+
+def _write(source: str, stem: str, directory: Path | None) -> str:
+    """Make the text available under a file name, and return the name."""
+    if directory is not None and private_directory(directory):
+        file = directory / f"{stem}.py"
+        content = source.encode()
+        if read_private(file) == content or write_private(file, content):
+            return str(file.absolute())
+    pseudo_file = f"<srcad {stem}>"
+    lines = source.splitlines(keepends=True)
+    linecache.cache[pseudo_file] = (len(source), None, lines, pseudo_file)
+    return pseudo_file
+
+
+def _new_module(name: str, file: str) -> ModuleType:
+    spec: ModuleSpec | None = None
+    if not file.startswith("<"):
+        spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None:
+        module = ModuleType(name)
+        module.__file__ = file
+        return module
+    return importlib.util.module_from_spec(spec)
+
+
+def _digest(source: str, name: str, bindings: Mapping[str, object]) -> str:
+    """What the file is named by: the text, and of the bindings what compiled code may rely on.
+
+    Numba compiles global numbers, arrays and functions in as constants, but its cache knows only
+    the file: other values need another file.
+    """
+    parts = [sys.version, name, source]
+    for key in sorted(bindings):
+        parts += [key, _fingerprint(bindings[key])]
+    whole = "".join(f"{len(part)}:{part}" for part in parts)
+    return hashlib.sha256(whole.encode()).hexdigest()[:20]
+
+
+def _fingerprint(value: object) -> str:
+    match value:
+        case ModuleType():
+            return f"module {value.__name__}"
+        case FunctionType():
+            return f"function {value.__module__}.{value.__qualname__} {_code_text(value.__code__)}"
+        case type():
+            return f"class {value.__module__}.{value.__qualname__}"
+        case bool() | int() | float() | complex() | str() | bytes() | None:
+            return f"{type(value).__name__} {value!r}"
+        case tuple():
+            return f"({', '.join(map(_fingerprint, value))})"
+    if isinstance(compiled := getattr(value, "py_func", None), FunctionType):  # by Numba
+        return f"compiled {_fingerprint(compiled)}"
+    if isinstance(value, np.ndarray | np.generic):
+        return f"array {value.dtype} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
+    return f"object {type(value).__module__}.{type(value).__qualname__}"
+
+
+def _code_text(code: CodeType) -> str:
+    constants: list[str] = []
+    for constant in code.co_consts:
+        match constant:
+            case CodeType():
+                constants.append(_code_text(constant))
+            case frozenset():
+                constants.append(repr(sorted(map(repr, constant))))
+            case _:
+                constants.append(repr(constant))
+    return f"{code.co_code.hex()} {code.co_names} {constants}"
