@@ -1,0 +1,1 @@
+"""Independent checks of derivatives: a tape, dual numbers, complex steps and differences."""
