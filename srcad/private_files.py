@@ -39,14 +39,16 @@ def read_private(path: Path) -> bytes | None:
         descriptor = os.open(path, flags)
     except OSError:
         return None
-    with open(descriptor, "rb") as file:
+    try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode) or not _is_ours(found):
             return None
-        try:
+        with open(descriptor, "rb", closefd=False) as file:
             return file.read()
-        except OSError:
-            return None
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
 
 
 def write_private(path: Path, content: bytes) -> bool:
