@@ -40,7 +40,15 @@ __all__ = [
     "rules",
 ]
 
-_CATALOGUE = ("intrinsics", "arithmetic", "elementwise", "constants")
+_CATALOGUE = (
+    "intrinsics",
+    "arithmetic",
+    "elementwise",
+    "reductions",
+    "shaping",
+    "indexing",
+    "constants",
+)
 
 for _module in _CATALOGUE:
     import_module(f"{__name__}.{_module}")

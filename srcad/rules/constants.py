@@ -22,7 +22,7 @@ constant(
 )  # fmt: skip
 constant(*_named(operator, "lt le eq ne ge gt not_ truth is_ is_not contains index floordiv"))
 constant(*_named(operator, "and_ or_ xor invert inv lshift rshift countOf indexOf length_hint"))
-constant(float.is_integer, float.hex, float.as_integer_ratio, int.bit_length)
+constant(float.is_integer, int.bit_length)
 constant(*_named(math, "floor ceil trunc isnan isinf isfinite isclose ulp"))
 constant(*_named(math, "comb perm factorial gcd lcm isqrt"))
 
@@ -61,10 +61,9 @@ constant(*_named(np, "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 int
 constant(*_named(np, "int_ intc long longlong uint uintc ulong ulonglong"))
 
 # new arrays, whatever the arguments are
-constant(*_named(np, "zeros ones empty zeros_like ones_like empty_like eye identity tri arange"))
+constant(*_named(np, "zeros ones empty zeros_like ones_like empty_like eye identity tri"))
 constant(*_named(np, "indices tril_indices triu_indices diag_indices tril_indices_from ix_"))
 constant(*_named(np, "triu_indices_from mask_indices unravel_index ravel_multi_index ndindex"))
-constant(*_named(np, "hanning hamming blackman bartlett kaiser"))
 
 # the outside
 effect(print, input, open)

@@ -246,21 +246,21 @@ def where(ct, condition, x, y):
 
 
 @differential(np.copysign, math.copysign)
-def copysign(x, y, *, dx):
-    """At x = 0 the derivative is 0."""
+def copysign(x, y, *, dx, dy):
+    """At x = 0 the derivative is 0. In y it is 0 on both sides of the jump."""
     return np.sign(x) * np.copysign(1.0, y) * dx
 
 
 @differential(np.heaviside)
-def heaviside(x1, x2, *, dx2):
+def heaviside(x1, x2, *, dx1, dx2):
     """The derivative in x1 is 0 on both sides of the jump, and taken as 0 at it."""
     return np.where(x1 == 0, dx2, 0)
 
 
-@linear(np.nextafter, math.nextafter, wrt="x")
-def nextafter(ct, x, y):
+@differential(np.nextafter, math.nextafter)
+def nextafter(x, y, *, dx, dy):
     """One rounding error is no change of the derivative."""
-    return ct
+    return 1 * dx
 
 
 @linear(np.ldexp, math.ldexp, wrt="x")

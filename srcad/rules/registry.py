@@ -23,6 +23,9 @@ Parameters of a body, by kind:
   primitive; `<name>_bar`: the adjoint of `name`, which the body adds to (`x_bar[i] += ct`);
 - every other keyword-only parameter is a keyword of the primitive.
 
+An argument without a differential and outside `wrt` must be inactive: a compiler refuses it
+otherwise. What has a zero derivative says so, by a differential that is not used or a returned 0.
+
 A function has at most one differential, one transpose and one pullback. It has a differential *and*
 a transpose where it is linear in some arguments only (`x / y` in `x`): the differential then covers
 all arguments, and the transpose is what the compiler uses to transpose other rules. Where a result
@@ -40,6 +43,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+import numpy as np
+
 from srcad.errors import RuleError
 
 __all__ = [
@@ -56,6 +61,7 @@ __all__ = [
     "lookup",
     "lookup_pullback",
     "lookup_transpose",
+    "methods",
     "multilinear",
     "pullback",
     "rules",
@@ -245,6 +251,12 @@ def is_effect(function: Function) -> bool:
 def is_known(function: Function) -> bool:
     """Whether anything is declared for `function`."""
     return is_constant(function) or is_effect(function) or lookup(function) is not None
+
+
+def methods(*names: str) -> tuple[Function, ...]:
+    """The methods and attributes of NumPy arrays and scalars that have these names."""
+    homes = (np.ndarray, np.generic)
+    return tuple(getattr(home, name) for name in names for home in homes if hasattr(home, name))
 
 
 def rules() -> Iterator[Rule]:

@@ -1,0 +1,146 @@
+"""Rules of functions that select by position or condition, and of sorting."""
+
+import operator
+
+import numpy as np
+
+from srcad.rules.intrinsics import unbroadcast
+from srcad.rules.registry import differential, linear, methods
+
+
+@linear(operator.getitem, wrt="x")
+def getitem(ct, x, i, *, x_bar):
+    """Of arrays with any index, of sequences with integers and slices, of dicts with keys."""
+    if isinstance(x, (list, tuple)) and isinstance(i, slice):
+        places = range(len(x))[i]
+        for k in range(len(places)):
+            x_bar[places[k]] += ct[k]
+    else:
+        x_bar[i] += ct
+
+
+@linear(np.take, *methods("take"), wrt="a")
+def take(ct, a, indices, axis=None, mode="raise", *, a_bar):
+    n = np.size(a) if axis is None else np.shape(a)[axis]
+    places = np.clip(indices, 0, n - 1) if mode == "clip" else np.mod(indices, n)
+    if axis is None:
+        a_bar[np.unravel_index(places, np.shape(a))] += ct
+    else:
+        a_bar[(slice(None),) * (axis % np.ndim(a)) + (places,)] += ct
+
+
+@linear(np.take_along_axis, wrt="arr")
+def take_along_axis(ct, arr, indices, axis=-1, *, arr_bar):
+    shape = np.shape(arr)
+    if axis is None:
+        arr_bar[np.unravel_index(np.mod(indices, np.size(arr)), shape)] += ct
+    else:
+        rank = np.ndim(arr)
+        places = [
+            np.reshape(np.arange(shape[k]), (-1,) + (1,) * (rank - 1 - k)) for k in range(rank)
+        ]
+        places[axis] = indices
+        arr_bar[tuple(places)] += ct
+
+
+@linear(np.compress, wrt="a")
+def compress(ct, condition, a, axis=None, *, a_bar):
+    places = np.flatnonzero(condition)
+    if axis is None:
+        a_bar[np.unravel_index(places, np.shape(a))] += ct
+    else:
+        a_bar[(slice(None),) * (axis % np.ndim(a)) + (places,)] += ct
+
+
+@linear(*methods("compress"), wrt="self")
+def compress_method(ct, self, condition, axis=None, *, self_bar):
+    places = np.flatnonzero(condition)
+    if axis is None:
+        self_bar[np.unravel_index(places, np.shape(self))] += ct
+    else:
+        self_bar[(slice(None),) * (axis % np.ndim(self)) + (places,)] += ct
+
+
+@linear(np.extract, wrt="arr")
+def extract(ct, condition, arr, *, arr_bar):
+    arr_bar[np.unravel_index(np.flatnonzero(condition), np.shape(arr))] += ct
+
+
+@linear(np.choose, wrt="choices", sequences=("choices",))
+def choose(ct, a, choices):
+    return [unbroadcast(np.where(a == k, ct, 0), np.shape(choices[k])) for k in range(len(choices))]
+
+
+@linear(np.select, wrt=("choicelist", "default"), sequences=("choicelist",))
+def select(ct, condlist, choicelist, default=0):
+    n = len(choicelist)
+    first = np.select(condlist, list(range(n)), n)
+    chosen = [np.where(first == k, ct, 0) for k in range(n)]
+    bars = [unbroadcast(chosen[k], np.shape(choicelist[k])) for k in range(n)]
+    return bars, unbroadcast(np.where(first == n, ct, 0), np.shape(default))
+
+
+@linear(np.bincount, wrt="weights")
+def bincount(ct, x, weights=None, minlength=0):
+    return ct[x]
+
+
+# ---- order
+
+
+@differential(np.sort)
+def sort(a, axis=-1, kind=None, *, da):
+    """Equal values keep their order."""
+    if axis is None:
+        return np.reshape(da, -1)[np.argsort(a, axis=None, kind="stable")]
+    return np.take_along_axis(da, np.argsort(a, axis=axis, kind="stable"), axis)
+
+
+@differential(np.partition)
+def partition(a, kth, axis=-1, kind="introselect", *, da):
+    if axis is None:
+        return np.reshape(da, -1)[np.argpartition(a, kth, axis=None)]
+    return np.take_along_axis(da, np.argpartition(a, kth, axis=axis), axis)
+
+
+# ---- diagonals and triangles
+
+
+@linear(np.diag, wrt="v")
+def diag(ct, v, k=0):
+    if np.ndim(v) == 1:
+        return np.diagonal(ct, k)
+    n, m = np.shape(v)
+    # Entry `r` of the diagonal `k` stands in row `r` or, below the main diagonal, in column `r`.
+    if np.size(ct) == 0:
+        return np.zeros_like(v)
+    rows = np.clip(np.arange(n) + np.minimum(k, 0), 0, np.size(ct) - 1)
+    return np.where(np.eye(n, m, k, dtype=bool), ct[rows][:, None], 0)
+
+
+@linear(np.diagonal, *methods("diagonal"), wrt="a")
+def diagonal(ct, a, offset=0, axis1=0, axis2=1):
+    if np.size(ct) == 0:
+        return np.zeros_like(a)
+    n = np.shape(a)[axis1]
+    m = np.shape(a)[axis2]
+    rows = np.clip(np.arange(n) + np.minimum(offset, 0), 0, np.shape(ct)[-1] - 1)
+    filled = np.where(np.eye(n, m, offset, dtype=bool), ct[..., rows][..., None], 0)
+    return np.moveaxis(filled, (-2, -1), (axis1, axis2))
+
+
+@linear(np.trace, *methods("trace"), wrt="a")
+def trace(ct, a, offset=0, axis1=0, axis2=1):
+    ones = np.eye(np.shape(a)[axis1], np.shape(a)[axis2], offset, dtype=bool)
+    filled = np.where(ones, np.expand_dims(ct, (-2, -1)), 0)
+    return np.moveaxis(filled, (-2, -1), (axis1, axis2))
+
+
+@linear(np.tril, wrt="m")
+def tril(ct, m, k=0):
+    return np.tril(ct, k)
+
+
+@linear(np.triu, wrt="m")
+def triu(ct, m, k=0):
+    return np.triu(ct, k)

@@ -1,0 +1,352 @@
+"""Rules of functions that rearrange: shapes, joins, splits, repeats, copies and new arrays."""
+
+import numpy as np
+
+from srcad.rules.intrinsics import unbroadcast
+from srcad.rules.registry import differential, linear, methods
+
+# ---- the same elements in another shape
+
+
+@linear(np.reshape, wrt="a")
+def reshape(ct, a, shape, order="C"):
+    if order == "A":
+        order = "F" if a.flags.fnc else "C"
+    return np.reshape(ct, np.shape(a), order=order)
+
+
+@linear(*methods("reshape"), wrt="self")
+def reshape_method(ct, self, *shape, order="C"):
+    if order == "A":
+        order = "F" if self.flags.fnc else "C"
+    return np.reshape(ct, np.shape(self), order=order)
+
+
+@linear(np.ravel, *methods("ravel", "flatten"), wrt="a")
+def ravel(ct, a, order="C"):
+    if order == "A":
+        order = "F" if a.flags.fnc else "C"
+    return np.reshape(ct, np.shape(a), order=order)
+
+
+@linear(np.squeeze, np.expand_dims, *methods("squeeze"), wrt="a")
+def squeeze(ct, a, axis=None):
+    return np.reshape(ct, np.shape(a))
+
+
+@linear(np.atleast_1d, np.atleast_2d, np.atleast_3d, wrt="arys", sequences=("arys",))
+def atleast(ct, *arys):
+    if len(arys) == 1:
+        return (np.reshape(ct, np.shape(arys[0])),)
+    return [np.reshape(ct[k], np.shape(arys[k])) for k in range(len(arys))]
+
+
+@linear(np.transpose, getattr(np, "permute_dims", None), wrt="a")
+def transpose(ct, a, axes=None):
+    if axes is None:
+        return np.transpose(ct)
+    return np.transpose(ct, np.argsort(np.mod(axes, np.ndim(a))))
+
+
+@linear(*methods("transpose"), wrt="self")
+def transpose_method(ct, self, *axes):
+    if len(axes) == 0 or axes[0] is None:
+        return np.transpose(ct)
+    if isinstance(axes[0], (tuple, list)):
+        axes = axes[0]
+    return np.transpose(ct, np.argsort(np.mod(axes, np.ndim(self))))
+
+
+@linear(*methods("T"), wrt="self")
+def transpose_attribute(ct, self):
+    return np.transpose(ct)
+
+
+@linear(np.matrix_transpose, *methods("mT"), wrt="x")
+def matrix_transpose(ct, x):
+    return np.swapaxes(ct, -1, -2)
+
+
+@linear(np.swapaxes, *methods("swapaxes"), wrt="a")
+def swapaxes(ct, a, axis1, axis2):
+    return np.swapaxes(ct, axis1, axis2)
+
+
+@linear(np.moveaxis, wrt="a")
+def moveaxis(ct, a, source, destination):
+    return np.moveaxis(ct, destination, source)
+
+
+@linear(np.flip, wrt="m")
+def flip(ct, m, axis=None):
+    return np.flip(ct, axis)
+
+
+@linear(np.fliplr, wrt="m")
+def fliplr(ct, m):
+    return np.fliplr(ct)
+
+
+@linear(np.flipud, wrt="m")
+def flipud(ct, m):
+    return np.flipud(ct)
+
+
+@linear(np.rot90, wrt="m")
+def rot90(ct, m, k=1, axes=(0, 1)):
+    return np.rot90(ct, -k, axes)
+
+
+@linear(np.roll, wrt="a")
+def roll(ct, a, shift, axis=None):
+    if isinstance(shift, (tuple, list)):
+        return np.roll(ct, [-s for s in shift], axis)
+    return np.roll(ct, -shift, axis)
+
+
+# ---- joins and splits
+
+
+@linear(np.concatenate, getattr(np, "concat", None), wrt="arrays", sequences=("arrays",))
+def concatenate(ct, arrays, axis=0):
+    if axis is None:
+        flat = np.split(ct, np.cumsum([np.size(a) for a in arrays])[:-1])
+        return [np.reshape(flat[k], np.shape(arrays[k])) for k in range(len(arrays))]
+    parts = np.split(ct, np.cumsum([np.shape(a)[axis] for a in arrays])[:-1], axis)
+    if isinstance(arrays, np.ndarray):
+        return np.stack(parts)
+    return parts
+
+
+@linear(np.stack, wrt="arrays", sequences=("arrays",))
+def stack(ct, arrays, axis=0):
+    rows = np.moveaxis(ct, axis, 0)
+    if isinstance(arrays, np.ndarray):
+        return rows
+    return [rows[k] for k in range(len(arrays))]
+
+
+@linear(np.vstack, wrt="tup", sequences=("tup",))
+def vstack(ct, tup):
+    lengths = [np.shape(a)[0] if np.ndim(a) > 1 else 1 for a in tup]
+    parts = np.split(ct, np.cumsum(lengths)[:-1], 0)
+    return [np.reshape(parts[k], np.shape(tup[k])) for k in range(len(tup))]
+
+
+@linear(np.hstack, wrt="tup", sequences=("tup",))
+def hstack(ct, tup):
+    if np.ndim(ct) == 1:
+        lengths = [np.size(a) for a in tup]
+    else:
+        lengths = [np.shape(a)[1] for a in tup]
+    parts = np.split(ct, np.cumsum(lengths)[:-1], 0 if np.ndim(ct) == 1 else 1)
+    return [np.reshape(parts[k], np.shape(tup[k])) for k in range(len(tup))]
+
+
+@linear(np.dstack, wrt="tup", sequences=("tup",))
+def dstack(ct, tup):
+    lengths = [np.shape(a)[2] if np.ndim(a) > 2 else 1 for a in tup]
+    parts = np.split(ct, np.cumsum(lengths)[:-1], 2)
+    return [np.reshape(parts[k], np.shape(tup[k])) for k in range(len(tup))]
+
+
+@linear(np.column_stack, wrt="tup", sequences=("tup",))
+def column_stack(ct, tup):
+    lengths = [np.shape(a)[1] if np.ndim(a) > 1 else 1 for a in tup]
+    parts = np.split(ct, np.cumsum(lengths)[:-1], 1)
+    return [np.reshape(parts[k], np.shape(tup[k])) for k in range(len(tup))]
+
+
+@linear(np.append, wrt=("arr", "values"))
+def append(ct, arr, values, axis=None):
+    if axis is None:
+        head = np.reshape(ct[: np.size(arr)], np.shape(arr))
+        return head, np.reshape(ct[np.size(arr) :], np.shape(values))
+    parts = np.split(ct, [np.shape(arr)[axis]], axis)
+    return parts[0], parts[1]
+
+
+@linear(np.split, np.array_split, wrt="ary")
+def split(ct, ary, indices_or_sections, axis=0):
+    return np.concatenate(ct, axis)
+
+
+@linear(np.vsplit, wrt="ary")
+def vsplit(ct, ary, indices_or_sections):
+    return np.concatenate(ct, 0)
+
+
+@linear(np.hsplit, wrt="ary")
+def hsplit(ct, ary, indices_or_sections):
+    return np.concatenate(ct, 0 if np.ndim(ary) == 1 else 1)
+
+
+@linear(np.dsplit, wrt="ary")
+def dsplit(ct, ary, indices_or_sections):
+    return np.concatenate(ct, 2)
+
+
+@linear(getattr(np, "unstack", None), wrt="x")
+def unstack(ct, x, axis=0):
+    return np.stack(ct, axis)
+
+
+# ---- elements more than once
+
+
+@linear(np.broadcast_to, wrt="array")
+def broadcast_to(ct, array, shape):
+    return unbroadcast(ct, np.shape(array))
+
+
+@linear(np.broadcast_arrays, wrt="args", sequences=("args",))
+def broadcast_arrays(ct, *args):
+    return [unbroadcast(ct[k], np.shape(args[k])) for k in range(len(args))]
+
+
+@linear(np.meshgrid, wrt="xi", sequences=("xi",))
+def meshgrid(ct, *xi, indexing="xy"):
+    n = len(xi)
+    axes = list(range(n))
+    if indexing == "xy" and n > 1:
+        axes[0] = 1
+        axes[1] = 0
+    others = [tuple(j for j in range(n) if j != axes[k]) for k in range(n)]
+    return [np.reshape(np.sum(ct[k], others[k]), np.shape(xi[k])) for k in range(n)]
+
+
+@linear(np.repeat, *methods("repeat"), wrt="a")
+def repeat(ct, a, repeats, axis=None, *, a_bar):
+    if axis is None:
+        places = np.repeat(np.arange(np.size(a)), repeats)
+        a_bar[np.unravel_index(places, np.shape(a))] += ct
+    else:
+        places = np.repeat(np.arange(np.shape(a)[axis]), repeats)
+        a_bar[(slice(None),) * (axis % np.ndim(a)) + (places,)] += ct
+
+
+@linear(np.tile, wrt="A")
+def tile(ct, A, reps):
+    counts = tuple(reps) if np.ndim(reps) else (reps,)
+    rank = max(len(counts), np.ndim(A))
+    counts = (1,) * (rank - len(counts)) + counts
+    sizes = (1,) * (rank - np.ndim(A)) + np.shape(A)
+    blocks = np.reshape(ct, [(counts, sizes)[k % 2][k // 2] for k in range(2 * rank)])
+    return np.reshape(np.sum(blocks, tuple(range(0, 2 * rank, 2))), np.shape(A))
+
+
+@linear(np.pad, wrt="array")
+def pad(ct, array, pad_width, mode="constant", *, array_bar, constant_values=0):
+    """Modes `constant`, and those that copy elements: `edge`, `reflect`, `symmetric`, `wrap`."""
+    if mode == "constant":
+        widths = np.broadcast_to(pad_width, (np.ndim(array), 2))
+        sizes = np.shape(array)
+        inner = tuple(slice(widths[k][0], widths[k][0] + sizes[k]) for k in range(np.ndim(array)))
+        array_bar[...] += ct[inner]
+    else:
+        places = np.pad(np.reshape(np.arange(np.size(array)), np.shape(array)), pad_width, mode)
+        array_bar[np.unravel_index(places, np.shape(array))] += ct
+
+
+@linear(np.delete, wrt="arr")
+def delete(ct, arr, obj, axis=None, *, arr_bar):
+    if axis is None:
+        kept = np.delete(np.arange(np.size(arr)), obj)
+        arr_bar[np.unravel_index(kept, np.shape(arr))] += ct
+    else:
+        kept = np.delete(np.arange(np.shape(arr)[axis]), obj)
+        arr_bar[(slice(None),) * (axis % np.ndim(arr)) + (kept,)] += ct
+
+
+# ---- copies and casts
+
+
+@linear(np.copy, np.ascontiguousarray, np.asfortranarray, *methods("copy"), wrt="a")
+def copy(ct, a, order="K"):
+    return ct
+
+
+@linear(np.array, np.asarray, np.asanyarray, wrt="a")
+def array(ct, a, dtype=None):
+    """Of a number, an array, or lists and tuples of them, nested up to three deep."""
+    if not isinstance(a, (list, tuple)):
+        return ct
+    if len(a) == 0 or not isinstance(a[0], (list, tuple)):
+        return [ct[i] for i in range(len(a))]
+    if len(a[0]) == 0 or not isinstance(a[0][0], (list, tuple)):
+        return [[ct[i][j] for j in range(len(a[i]))] for i in range(len(a))]
+    return [
+        [[ct[i][j][k] for k in range(len(a[i][j]))] for j in range(len(a[i]))]
+        for i in range(len(a))
+    ]
+
+
+@linear(*methods("astype"), wrt="self")
+def astype(ct, self, dtype, *, order="K", casting="unsafe", subok=True, copy=True):
+    """A cast to integers or booleans cuts the derivative."""
+    if not np.issubdtype(dtype, np.inexact):
+        return np.zeros_like(self)
+    if np.iscomplexobj(ct) and not np.iscomplexobj(self):
+        return np.real(ct).astype(self.dtype)
+    return ct.astype(self.dtype)
+
+
+@linear(*methods("tolist"), wrt="self")
+def tolist(ct, self):
+    return np.reshape(np.array(ct), np.shape(self))
+
+
+@linear(*methods("item"), wrt="self")
+def item(ct, self, *args, self_bar):
+    if len(args) == 0:
+        self_bar[...] += ct
+    elif len(args) == 1 and not isinstance(args[0], tuple):
+        self_bar[np.unravel_index(args[0] % np.size(self), np.shape(self))] += ct
+    elif len(args) == 1:
+        self_bar[args[0]] += ct
+    else:
+        self_bar[args] += ct
+
+
+# ---- new arrays
+
+
+@linear(np.full, wrt="fill_value")
+def full(ct, shape, fill_value, dtype=None):
+    return unbroadcast(ct, np.shape(fill_value))
+
+
+@linear(np.full_like, wrt=("a", "fill_value"))
+def full_like(ct, a, fill_value, dtype=None):
+    return 0, unbroadcast(ct, np.shape(fill_value))
+
+
+@linear(np.arange, wrt=("start", "stop", "step"))
+def arange(ct, start, stop=None, step=1):
+    """The number of elements is locally constant."""
+    steps = np.sum(ct * np.arange(np.size(ct)))
+    if stop is None:
+        return 0, 0, steps
+    return np.sum(ct), 0, steps
+
+
+@linear(np.linspace, wrt=("start", "stop"))
+def linspace(ct, start, stop, num=50, endpoint=True):
+    t = np.linspace(0.0, 1.0, num, endpoint)
+    to_start = np.tensordot(1 - t, ct, 1)
+    to_stop = np.tensordot(t, ct, 1)
+    return unbroadcast(to_start, np.shape(start)), unbroadcast(to_stop, np.shape(stop))
+
+
+@differential(np.logspace)
+def logspace(start, stop, num=50, endpoint=True, base=10.0, *, dstart, dstop, out):
+    """Of scalar ends."""
+    t = np.linspace(0.0, 1.0, num, endpoint)
+    return np.log(base) * out * ((1 - t) * dstart + t * dstop)
+
+
+@differential(np.geomspace, domain="positive")
+def geomspace(start, stop, num=50, endpoint=True, *, dstart, dstop, out):
+    """Of scalar ends."""
+    t = np.linspace(0.0, 1.0, num, endpoint)
+    return out * ((1 - t) / start * dstart + t / stop * dstop)
