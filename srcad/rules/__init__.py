@@ -47,6 +47,10 @@ _CATALOGUE = (
     "reductions",
     "shaping",
     "indexing",
+    "sequences",
+    "grids",
+    "products",
+    "linalg",
     "constants",
 )
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from srcad.errors import MissingRule
 from srcad.rules.intrinsics import unbroadcast
 from srcad.rules.registry import differential, linear, methods
 
@@ -243,6 +244,8 @@ def pad(ct, array, pad_width, mode="constant", *, array_bar, constant_values=0):
         sizes = np.shape(array)
         inner = tuple(slice(widths[k][0], widths[k][0] + sizes[k]) for k in range(np.ndim(array)))
         array_bar[...] += ct[inner]
+    elif mode not in ("edge", "reflect", "symmetric", "wrap"):
+        raise MissingRule(None, f"pad with mode={mode!r} is not supported")
     else:
         places = np.pad(np.reshape(np.arange(np.size(array)), np.shape(array)), pad_width, mode)
         array_bar[np.unravel_index(places, np.shape(array))] += ct

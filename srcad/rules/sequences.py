@@ -1,0 +1,95 @@
+"""Rules of Python's functions on lists and tuples of numbers, and of `math`'s on many arguments."""
+
+import math
+
+import numpy as np
+
+from srcad.rules.intrinsics import unbroadcast
+from srcad.rules.registry import differential, linear, pullback
+
+
+@linear(list, tuple, wrt="iterable")
+def as_sequence(ct, iterable=()):
+    if isinstance(iterable, np.ndarray):
+        return np.array(ct)
+    return ct
+
+
+@linear(sum, wrt=("iterable", "start"))
+def sum_of(ct, iterable, start=0):
+    if isinstance(iterable, np.ndarray):
+        return np.broadcast_to(ct, np.shape(iterable)), unbroadcast(ct, np.shape(start))
+    if np.ndim(ct) == 0:
+        return [ct] * len(iterable), ct
+    return [unbroadcast(ct, np.shape(v)) for v in iterable], unbroadcast(ct, np.shape(start))
+
+
+@linear(math.fsum, wrt="seq")
+def fsum(ct, seq):
+    return [ct] * len(seq)
+
+
+@differential(max, min)
+def extremum_of(*values, dvalues, out):
+    """Of two or more numbers, or of a sequence of them. Ties share the derivative equally."""
+    if len(values) == 2:
+        x, y = values
+        dx, dy = dvalues
+        w = np.where(x == y, 0.5, x == out)
+        return w * dx + (1 - w) * dy
+    if len(values) == 1:
+        ties = np.array(values[0]) == out
+        changes = np.array(dvalues[0])
+    else:
+        ties = np.array(values) == out
+        changes = np.array(dvalues)
+    return np.dot(ties / np.sum(ties), changes)
+
+
+@differential(sorted)
+def sort_of(iterable, *, reverse=False, diterable):
+    """Equal numbers keep their order."""
+    order = np.argsort(iterable, kind="stable")
+    if reverse:
+        order = order[::-1]
+    return [diterable[k] for k in order]
+
+
+@pullback(sorted)
+def sort_of_pullback(ct, iterable, *, reverse=False):
+    """The inverse permutation: nothing is scattered."""
+    order = np.argsort(iterable, kind="stable")
+    if reverse:
+        order = order[::-1]
+    return ([ct[k] for k in np.argsort(order)],)
+
+
+@differential(math.prod)
+def prod_of(iterable, *, start=1, diterable, dstart):
+    """The coefficient is the product of the others, from both sides: right where factors are 0."""
+    x = np.array(iterable)
+    before = np.cumprod(np.concatenate(([1], x)))[:-1]
+    after = np.cumprod(np.concatenate(([1], x[::-1])))[:-1][::-1]
+    return start * np.dot(before * after, np.array(diterable)) + np.prod(x) * dstart
+
+
+@differential(math.hypot)
+def hypot_of(*coordinates, dcoordinates, out):
+    """At the origin 0, a subgradient."""
+    if len(coordinates) == 2:
+        x, y = coordinates
+        dx, dy = dcoordinates
+        return (x * dx + y * dy) / np.where(out == 0, 1, out)
+    return np.dot(np.array(coordinates), np.array(dcoordinates)) / np.where(out == 0, 1, out)
+
+
+@differential(math.dist)
+def dist(p, q, *, dp, dq, out):
+    """Of equal points 0, a subgradient."""
+    apart = np.array(p) - np.array(q)
+    return np.dot(apart, np.array(dp) - np.array(dq)) / np.where(out == 0, 1, out)
+
+
+@differential(getattr(math, "sumprod", None))
+def sumprod(p, q, *, dp, dq):
+    return np.dot(np.array(q), np.array(dp)) + np.dot(np.array(p), np.array(dq))
