@@ -38,8 +38,8 @@ class Choices(ABC):
 
     def real(self, low: float, high: float, digits: int = 2) -> float:
         """A decimal number with few digits, so that programs stay readable."""
-        steps = 10**digits
-        return round(low + (high - low) * self.integer(0, steps) / steps, digits)
+        steps: int = 10**digits
+        return float(round(low + (high - low) * self.integer(0, steps) / steps, digits))
 
 
 class SeededChoices(Choices):

@@ -58,7 +58,7 @@ class ExpressionGenerator:
             for signature in scope.functions.values()
             if signature.result == kind and not signature.impure
         ]
-        if callable_here and self.choices.chance(15):
+        if callable_here and self.choices.chance(25):
             return self.calling(scope, self.choices.pick(callable_here), depth - 1)
         entry = self._operation(scope, kind)
         if entry is None:
@@ -67,7 +67,8 @@ class ExpressionGenerator:
         bound_names: tuple[str, ...] = ()
         if entry.binds:
             bound_names = tuple(self.names.fresh() for _ in entry.binds)
-            inner = scope.child()
+            # What runs for each item must not change the list that gives them.
+            inner = scope.child(frozen=scope.frozen.union(scope.of_type("L")))
             for bound_name, its_type in zip(bound_names, entry.binds, strict=True):
                 inner.bind(bound_name, its_type)
         args = [
@@ -186,10 +187,19 @@ class ExpressionGenerator:
         count = len(signature.params)
         given = count - self.choices.integer(0, signature.defaults)
         positional = given - (self.choices.integer(0, given) if self.choices.chance(35) else 0)
+        if signature.rest == "*":
+            positional = given
+        elif signature.rest == "**":
+            positional = min(positional, given - 2)
         args, keywords = [], []
         for position, (parameter, kind) in enumerate(signature.params[:given]):
             arg = self.fitted(scope, kind, depth) if kind != "F" else self.leaf(scope, "F")
-            args.append(self.small(arg) if kind == "I" else arg)
+            if kind == "I":
+                arg = self.small(arg)
+            if kind == "L" and arg.op == "name" and arg.names[0] in scope.frozen:
+                # The callee may change its list.
+                arg = build("copy_L", arg)
+            args.append(arg)
             keywords.append(parameter if position >= positional else "")
         tail = list(zip(args, keywords, strict=True))[positional:]
         if len(tail) > 1 and self.choices.chance(40):

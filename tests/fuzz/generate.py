@@ -6,6 +6,7 @@ loops are bounded, lists that are iterated are not changed, arrays are never wri
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ def _sample(choices: Choices, kind: str) -> Any:
 
     match kind:
         case "S":
-            return real()
+            return np.float64(real()) if choices.chance(10) else real()
         case "V":
             return np.array([real() for _ in range(3)])
         case "W":
@@ -122,11 +123,16 @@ class _ProgramGenerator(ExpressionGenerator):
         """A function with parameters, defaults and a body; it is callable afterwards."""
         saved_names, saved_budget = self.names, self.budget
         self.names = Names()
-        self.names.reserved |= set(outer.variables)
+        self.names.reserved |= {*outer.variables, *outer.functions}
         count = self.choices.integer(1, 3)
         kinds = [self.choices.weighted([(8, "S"), (3, "V"), (1, "L"), (1, "F"), (1, "I")])
                  for _ in range(count)]  # fmt: skip
+        rest = self.choices.weighted([(17, ""), (2, "*"), (1, "**")])
+        # The keys of a dict are fixed, so these two are keywords that `**` catches.
+        self.names.reserved |= {"a", "b"} if rest == "**" else set()
         shadowed = [v for v in outer.variables if v not in ("SCALE", "TABLE") and outer.inner == 0]
+        if rest == "**":
+            shadowed = []
         params = []
         for _ in kinds:
             if shadowed and self.choices.chance(20):
@@ -134,19 +140,25 @@ class _ProgramGenerator(ExpressionGenerator):
             else:
                 params.append(self.names.fresh())
         defaults: list[Expr] = []
-        if kinds[-1] == "S" and self.choices.chance(40):
+        if not rest and kinds[-1] == "S" and self.choices.chance(40):
             defaults.append(const(str(self.choices.real(0.2, 1.4)), "S"))
         result = self.choices.weighted([(6, "S"), (2, "V"), (1, "T"), (1, "L")])
-        scope = self.function_scope(outer, list(zip(params, kinds, strict=True)), result)
+        known = list(zip(params, kinds, strict=True))
+        signature = Signature(title, tuple(known), len(defaults), result)
+        if rest:
+            caught = self.names.fresh()
+            params.append(caught)
+            known.append((caught, "T" if rest == "*" else "D"))
+            signature = replace(
+                signature, rest=rest, params=(*signature.params, ("a", "S"), ("b", "S"))
+            )
+        scope = self.function_scope(outer, known, result)
         self.budget = self.choices.integer(0, statements)
         stmts = self.sequence(scope, depth=2)
         stmts.append(Stmt("return", exprs=(self.fitted(scope, result, 3),)))
         self.names, self.budget = saved_names, saved_budget
-        signature = Signature(
-            title, tuple(zip(params, kinds, strict=True)), len(defaults), result
-        )  # fmt: skip
         outer.functions[title] = signature
-        return Stmt("def", (title, *params), tuple(defaults), (Block(tuple(stmts)),))
+        return Stmt("def", (title, *params), tuple(defaults), (Block(tuple(stmts)),), rest)
 
     def function_scope(self, outer: Scope, params: list[tuple[str, str]], result: str) -> Scope:
         scope = outer.child(
@@ -363,8 +375,14 @@ class _ProgramGenerator(ExpressionGenerator):
     def for_(self, scope: Scope, depth: int) -> list[Stmt]:
         kind = self.choices.weighted([(8, "iI"), (6, "iS"), (3, "iSS"), (3, "iIS"), (2, "iKS")])
         iterable = self.expression(scope, kind, 2)
+        if kind == "iI" and self.choices.chance(30):
+            iterable = build("range", const(str(self.choices.integer(1, 3)), "I"))
+        # Another name may be the same list: none is changed while one is iterated.
         iterated = frozenset(
-            arg.names[0] for arg in iterable.args if arg.op == "name" and arg.type in "LD"
+            variable
+            for container in "LD"
+            if any(arg.op == "name" and arg.type == container for arg in iterable.args)
+            for variable in scope.of_type(container)
         )
         targets = tuple(
             self.choices.pick(scope.assignable("S"))
@@ -415,7 +433,9 @@ class _ProgramGenerator(ExpressionGenerator):
             value = self.leaf(scope, "S")
             return [Stmt("assert", exprs=(value,))]
         before = scope.child()
+        scope.nested += 1
         body = Block(tuple(self.sequence(scope, depth - 1)))
+        scope.nested -= 1
         if self.choices.chance(50):
             return [Stmt("with", blocks=(body,))]
         # A return may leave the body early: the last part knows only what was bound before.

@@ -327,7 +327,7 @@ op("items_D", "iKS", "D", "{0}.items()", _max)
 
 # ---- functions
 
-op("compose", "S", "FS", "{0}({1})", _at_most(4.0), weight=0)
+op("compose", "S", "FS", "{0}({1})", _at_most(4.0), weight=40)
 
 BY_RESULT: dict[str, list[Op]] = {}
 for entry in OPS.values():

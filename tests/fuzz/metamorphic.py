@@ -45,6 +45,9 @@ _AWKWARD = (
 
 def rename(program: Program, choices: Choices) -> Program | None:
     """Every name but `f` becomes another, some of them such as generated code may want."""
+    if any(isinstance(node, Stmt) and node.text == "**" for _, node in walk(program)):
+        # Keywords become keys there, and the text of a key is not a name.
+        return None
     names = identifiers(program)
     pool = list(_AWKWARD)
     mapping = {"": "", "f": "f"}
@@ -108,8 +111,7 @@ def outline_block(program: Program, choices: Choices) -> Program | None:
     if run is None:
         return None
     path, start, stop = run
-    block = at(program, path)
-    assert isinstance(block, Block)
+    block = _block_at(program, path)
     chosen = block.stmts[start:stop]
     bound = list(dict.fromkeys(variable for stmt in chosen for variable in stmt.names))
     needed: list[str] = []
@@ -149,7 +151,7 @@ def swap_independent(program: Program, choices: Choices) -> Program | None:
     if spot is None:
         return None
     path, position = spot
-    stmts = list(at(program, path).stmts)  # type: ignore[union-attr]
+    stmts = list(_block_at(program, path).stmts)
     stmts[position], stmts[position + 1] = stmts[position + 1], stmts[position]
     swapped: Program = put(program, path, Block(tuple(stmts)))
     return swapped
@@ -190,15 +192,14 @@ def unroll(program: Program, choices: Choices) -> Program | None:
     spot = _pick(choices, spots)
     if spot is None:
         return None
-    path, count = spot
+    path, passes_count = spot
     loop = at(program, path)
     assert isinstance(loop, Stmt)
     passes: list[Stmt] = []
-    for number in range(count):
+    for number in range(passes_count):
         passes.append(assign(loop.names[0], const(str(number), "I")))
         passes.extend(loop.blocks[0].stmts)
-    block = at(program, path[:-1])
-    assert isinstance(block, Block)
+    block = _block_at(program, path[:-1])
     stmts = (*block.stmts[: path[-1]], *passes, *block.stmts[path[-1] + 1 :])
     unrolled: Program = put(program, path[:-1], Block(stmts))
     return unrolled
@@ -216,8 +217,7 @@ def wrap_in_loop(program: Program, choices: Choices) -> Program | None:
     if spot is None:
         return None
     path, position = spot
-    block = at(program, path)
-    assert isinstance(block, Block)
+    block = _block_at(program, path)
     once = build("range", const("1", "I"))
     loop = Stmt("for", (_fresh(program, "once"),), (once,),
                 (Block((block.stmts[position],)), Block()))  # fmt: skip
@@ -311,9 +311,14 @@ def _free_names(expr: Expr) -> list[str]:
     return [variable for variable in found if variable not in ("SCALE", "TABLE")]
 
 
-def _insert(program: Program, path: Path, position: int, stmts: tuple[Stmt, ...]) -> Program:
+def _block_at(program: Program, path: Path) -> Block:
     block = at(program, path)
     assert isinstance(block, Block)
+    return block
+
+
+def _insert(program: Program, path: Path, position: int, stmts: tuple[Stmt, ...]) -> Program:
+    block = _block_at(program, path)
     new = Block((*block.stmts[:position], *stmts, *block.stmts[position:]))
     inserted: Program = put(program, path, new)
     return inserted

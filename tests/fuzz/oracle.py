@@ -45,7 +45,7 @@ def flatten(tree: Any) -> Vector:
 def _leaves(tree: Any) -> list[Any]:
     match tree:
         case dict():
-            return [leaf for item in tree.values() for leaf in _leaves(item)]
+            return [leaf for key in sorted(tree) for leaf in _leaves(tree[key])]
         case list() | tuple():
             return [leaf for item in tree for leaf in _leaves(item)]
         case _:
@@ -62,9 +62,9 @@ def unflatten(like: Any, vector: Vector) -> Any:
 def _take(like: Any, vector: Vector) -> tuple[Any, Vector]:
     match like:
         case dict():
-            out = {}
-            for key, item in like.items():
-                out[key], vector = _take(item, vector)
+            out = dict(like)
+            for key in sorted(like):
+                out[key], vector = _take(like[key], vector)
             return out, vector
         case list() | tuple():
             items = []
@@ -144,7 +144,8 @@ def _directional(probe: Prober, direction: Vector) -> tuple[Any, Any]:
 
 def _extrapolate(difference: Callable[[Any], Any], steps: tuple[float, ...]) -> tuple[Any, Any]:
     """The limit at step zero of an even function of the step: the best of several first steps."""
-    best, best_error = None, np.inf
+    best: Any = None
+    best_error: Any = np.inf
     for start in steps:
         try:
             column = [difference(np.longdouble(start) / 2**k) for k in range(4)]

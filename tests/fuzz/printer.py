@@ -175,6 +175,9 @@ def _if(stmt: Stmt, test: str, keyword: str, dialect: Dialect) -> Iterator[str]:
 
 def _parameters(stmt: Stmt, defaults: list[str]) -> list[str]:
     names = list(stmt.names[1:])
+    if stmt.text:
+        # '*' or '**', for the last.
+        return [*names[:-1], stmt.text + names[-1]]
     plain = len(names) - len(defaults)
     return names[:plain] + [
         f"{name}={default}" for name, default in zip(names[plain:], defaults, strict=True)

@@ -140,6 +140,9 @@ class Checker:
                 flat = oracle.flatten(got)
         except Exception as error:
             return failure(mode, error)
+        if not _same_shape(got, case.program.args) and mode in ("reverse", "forward over reverse"):
+            return Outcome("wrong", mode, f"{mode}: not the structure of the arguments",
+                           expected=repr(case.program.args), obtained=repr(got))  # fmt: skip
         if value is not None and not abs(got_value - value) <= 1e-10 * max(1.0, abs(value)):
             return Outcome(
                 "wrong", mode, f"{mode}: wrong value", expected=repr(value),
@@ -189,6 +192,25 @@ def failure(mode: str, error: Exception) -> Outcome:
 def _general(message: str) -> str:
     """An error's first line without what differs from program to program."""
     return message.rsplit(".py:", 1)[-1].partition(": ")[2] or message
+
+
+def _same_shape(tree: Any, like: Any) -> bool:
+    """Whether two nested containers have the same structure, down to the shapes of arrays."""
+    match like:
+        case dict():
+            return (
+                isinstance(tree, dict)
+                and tree.keys() == like.keys()
+                and all(_same_shape(tree[key], like[key]) for key in like)
+            )
+        case list() | tuple():
+            return (
+                type(tree) is type(like)
+                and len(tree) == len(like)
+                and all(_same_shape(item, other) for item, other in zip(tree, like, strict=True))
+            )
+        case _:
+            return bool(np.shape(tree) == np.shape(like))
 
 
 def _shown(numbers: Vector) -> str:

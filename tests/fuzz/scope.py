@@ -15,6 +15,8 @@ class Signature:
     defaults: int
     """So many of the last parameters have a default."""
     result: str
+    rest: str = ""
+    """'*' or '**' if the last two parameters are caught by one such."""
     impure: bool = False
     """It changes a variable around it, so that it is only called by a statement of its own."""
 

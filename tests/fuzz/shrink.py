@@ -130,6 +130,8 @@ def _parameter_cuts(program: Program) -> Iterator[Program]:
                 first = len(node.names) - len(node.exprs)
                 if position >= first:
                     cut = replace(cut, exprs=_without(node.exprs, position - first))
+            if node.text and position == len(node.names) - 1:
+                cut = replace(cut, text="")
             new: Program = put(program, path, cut)
             if node is program.main:
                 yield replace(
