@@ -1,1 +1,27 @@
-"""Independent checks of derivatives: a tape, dual numbers, complex steps and differences."""
+"""Independent checks of derivatives.
+
+`check_grads` compares an engine, by default srcad itself, with a tape, dual numbers, complex steps and
+extrapolated differences. These share nothing with the compiler, so that they are wrong independently.
+"""
+
+from srcad.testing import tape
+from srcad.testing.check import CheckReport, GradientMismatch, NoOracle, check_grads
+from srcad.testing.lifting import lift
+from srcad.testing.numeric import Differences, complex_step, differences
+from srcad.testing.reference import reference_gradients, reference_jvp
+from srcad.testing.tracing.core import Unsupported
+
+__all__ = [
+    "CheckReport",
+    "Differences",
+    "GradientMismatch",
+    "NoOracle",
+    "Unsupported",
+    "check_grads",
+    "complex_step",
+    "differences",
+    "lift",
+    "reference_gradients",
+    "reference_jvp",
+    "tape",
+]

@@ -204,8 +204,10 @@ class _Joiner:
     def __getitem__(self, key: Any) -> Any:
         if not has_handle(key):
             return self.original[key]
-        parts = [array(x) if not isinstance(x, (slice, str)) else x
-                 for x in (key if isinstance(key, tuple) else (key,))]
+        parts = [
+            array(x) if not isinstance(x, (slice, str)) else x
+            for x in (key if isinstance(key, tuple) else (key,))
+        ]
         if any(isinstance(x, (slice, str)) for x in parts):
             raise Unsupported("np.r_ of traced values with slices or strings")
         return np.column_stack(parts) if self.columns else np.hstack(parts)

@@ -148,9 +148,13 @@ class _World:
     def _function(self, f: FunctionType) -> Any:
         if is_library(f.__module__, _file(f)):
             inner = getattr(f, "__wrapped__", None)
-            return self.value(inner) if isinstance(inner, FunctionType) and not is_library(
-                inner.__module__, _file(inner)
-            ) and f.__code__.co_filename == functools.__file__ else f
+            return (
+                self.value(inner)
+                if isinstance(inner, FunctionType)
+                and not is_library(inner.__module__, _file(inner))
+                and f.__code__.co_filename == functools.__file__
+                else f
+            )
         cells = tuple(self._cell(c) for c in f.__closure__ or ())
         new = FunctionType(
             f.__code__.replace(),
@@ -191,11 +195,21 @@ class _World:
         return new, fill
 
     def _module(self, m: ModuleType) -> Any:
-        if m is math or m.__name__ in ("cmath", "numpy", "numpy.linalg", "numpy.fft", "scipy.special"):
+        if m is math or m.__name__ in (
+            "cmath",
+            "numpy",
+            "numpy.linalg",
+            "numpy.fft",
+            "scipy.special",
+        ):
             return LiftedModule(m, self.value)
         if m.__name__ == "scipy":
             return LiftedModule(m, self.value)
-        return m if is_library(m.__name__, getattr(m, "__file__", None)) else LiftedModule(m, self.value)
+        return (
+            m
+            if is_library(m.__name__, getattr(m, "__file__", None))
+            else LiftedModule(m, self.value)
+        )
 
     def _class(self, c: type) -> Any:
         if c is type:
@@ -226,10 +240,9 @@ class _World:
         self.done[id(c)] = (c, new)
         for name, member in space.items():
             if isinstance(
-                member, (FunctionType, staticmethod, classmethod, property, functools.cached_property)
-            ):
-                setattr(new, name, self.value(member))
-            elif name not in ("__slots__", "__doc__", "__qualname__", "__module__"):
+                member,
+                (FunctionType, staticmethod, classmethod, property, functools.cached_property),
+            ) or name not in ("__slots__", "__doc__", "__qualname__", "__module__"):
                 setattr(new, name, self.value(member))
         return new
 
@@ -287,5 +300,3 @@ def _hashable_in(x: Any) -> bool:
         return x in CREATION or x in FUNCTIONS
     except TypeError:
         return False
-
-

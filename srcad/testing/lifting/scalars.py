@@ -248,6 +248,5 @@ TYPES: dict[type, Any] = {
 for _t in (np.float64, np.float32, np.complex128, np.complex64):
     TYPES[_t] = stand_in(_t)
 ABSTRACT: dict[type, Any] = {
-    t: stand_in(t)
-    for t in (np.generic, np.number, np.inexact, np.floating, np.complexfloating)
+    t: stand_in(t) for t in (np.generic, np.number, np.inexact, np.floating, np.complexfloating)
 }

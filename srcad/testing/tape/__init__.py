@@ -1,9 +1,9 @@
 """A classic define-by-run tape: the oracle for reverse mode.
 
-    x = Variable(np.array([1.0, 2.0]))
-    y = (x * x).sum()
-    y.backward()
-    x.grad                     # [2. 4.]
+x = Variable(np.array([1.0, 2.0]))
+y = (x * x).sum()
+y.backward()
+x.grad                     # [2. 4.]
 """
 
 from srcad.testing.tape.graph import Function, Node, backward, gradients, no_grad

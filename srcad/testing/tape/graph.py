@@ -61,9 +61,7 @@ class Node(Traced):
         self.grad = None
         self.retained = creator is None
 
-    def process(
-        self, primitive: Primitive, inputs: Sequence[Any], params: dict[str, Any]
-    ) -> Any:
+    def process(self, primitive: Primitive, inputs: Sequence[Any], params: dict[str, Any]) -> Any:
         value = bind(primitive, *(lowered(x, self.level) for x in inputs), **params)
         if not _recording.get() or not is_inexact(raw(value)):
             return value
@@ -172,25 +170,22 @@ def _sweep(root: Node, seed: Any, create_graph: bool) -> Iterator[tuple[Node, An
         if np.size(raw(root)) != 1:
             raise ValueError("a seed is needed for an output that is not one number")
         seed = np.ones(np.shape(raw(root)))[()]
-    token = _recording.set(create_graph and _recording.get())
-    try:
-        order = itertools.count()
-        cotangents: dict[int, Any] = {id(root): unwrap(match(seed, raw(root)))}
-        queue: list[tuple[int, int, Node]] = [(-root.generation, next(order), root)]
-        while queue:
-            node = heapq.heappop(queue)[2]
-            ct = cotangents.pop(id(node))
-            yield node, ct
-            if node.creator is None:
-                continue
-            for source, part in node.creator.backward(ct, create_graph):
-                if id(source) in cotangents:
-                    cotangents[id(source)] = unwrap(wrap(cotangents[id(source)]) + wrap(part))
-                else:
-                    cotangents[id(source)] = part
-                    heapq.heappush(queue, (-source.generation, next(order), source))
-    finally:
-        _recording.reset(token)
+    # Without a graph the formulas see values of the level below, where an outer derivative may still record.
+    order = itertools.count()
+    cotangents: dict[int, Any] = {id(root): unwrap(match(seed, raw(root)))}
+    queue: list[tuple[int, int, Node]] = [(-root.generation, next(order), root)]
+    while queue:
+        node = heapq.heappop(queue)[2]
+        ct = cotangents.pop(id(node))
+        yield node, ct
+        if node.creator is None:
+            continue
+        for source, part in node.creator.backward(ct, create_graph):
+            if id(source) in cotangents:
+                cotangents[id(source)] = unwrap(wrap(cotangents[id(source)]) + wrap(part))
+            else:
+                cotangents[id(source)] = part
+                heapq.heappush(queue, (-source.generation, next(order), source))
 
 
 def leaf(data: Any) -> Node:

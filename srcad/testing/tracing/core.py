@@ -30,9 +30,7 @@ class Traced:
         self.value = value
         self.level = level
 
-    def process(
-        self, primitive: Primitive, inputs: Sequence[Any], params: dict[str, Any]
-    ) -> Any:
+    def process(self, primitive: Primitive, inputs: Sequence[Any], params: dict[str, Any]) -> Any:
         """Result of a primitive of which this is the input of the highest level."""
         raise NotImplementedError
 
@@ -60,12 +58,12 @@ class Primitive:
         """The value, of plain data."""
         raise NotImplementedError
 
-    def jvp(self, inputs: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
-        """The tangent of the result; at least one of the tangents is not None."""
+    def jvp(self, *args: Any, **params: Any) -> Any:
+        """The tangent of the result, of `inputs, tangents`; at least one of the tangents is not None."""
         raise NotImplementedError
 
-    def vjp(self, ct: Any, inputs: Sequence[Any], wrt: int, **params: Any) -> Any:
-        """The cotangent of input `wrt`, before it is summed to the shape of that input."""
+    def vjp(self, *args: Any, **params: Any) -> Any:
+        """The cotangent of input `wrt`, of `ct, inputs, wrt`, before it is summed to the shape of that input."""
         raise NotImplementedError
 
     def continued(self, *inputs: Any, **params: Any) -> Any:

@@ -128,7 +128,9 @@ def _sinc_dx(x: Any) -> Any:
     safe = np.where(small, 1.0, t)
     exact = np.pi * (np.cos(safe) / safe - np.sin(safe) / safe**2)
     t2 = t * t
-    series = np.pi * t * (-1 / 3 + t2 * (1 / 30 + t2 * (-1 / 840 + t2 * (1 / 45360 - t2 / 3991680))))
+    series = (
+        np.pi * t * (-1 / 3 + t2 * (1 / 30 + t2 * (-1 / 840 + t2 * (1 / 45360 - t2 / 3991680))))
+    )
     return np.where(small, series, exact)
 
 
@@ -214,8 +216,13 @@ PARTIALS: dict[Any, tuple[Partial, ...]] = {
 CONTINUED: dict[Any, Callable[..., Any]] = {
     np.arctan2: _arctan2_continued,
     np.hypot: lambda x, y: np.sqrt(x * x + y * y),
-    np.logaddexp: lambda x, y: np.logaddexp(np.real(x), np.real(y))
-    + np.log1p((np.expm1(x - np.real(x)) + np.expm1(y - np.real(y)) * _ratio(x, y)) / (1 + _ratio(x, y))),
+    np.logaddexp: lambda x, y: (
+        np.logaddexp(np.real(x), np.real(y))
+        + np.log1p(
+            (np.expm1(x - np.real(x)) + np.expm1(y - np.real(y)) * _ratio(x, y))
+            / (1 + _ratio(x, y))
+        )
+    ),
     np.fabs: lambda x: np.where(np.real(x) < 0, -x, x),
     np.cbrt: lambda x: np.cbrt(np.real(x)) * (x / np.real(x)) ** (1 / 3),
     np.degrees: lambda x: x * (180 / np.pi),
@@ -226,9 +233,7 @@ CONTINUED: dict[Any, Callable[..., Any]] = {
     np.fmax: _by_real_part(np.greater_equal),
     np.minimum: _by_real_part(np.less_equal),
     np.fmin: _by_real_part(np.less_equal),
-    np.copysign: lambda x, y: np.where(
-        np.signbit(np.real(x)) == np.signbit(np.real(y)), x, -x
-    ),
+    np.copysign: lambda x, y: np.where(np.signbit(np.real(x)) == np.signbit(np.real(y)), x, -x),
     np.remainder: lambda x, y: x - y * np.floor(np.real(x) / np.real(y)),
     np.fmod: lambda x, y: x - y * np.trunc(np.real(x) / np.real(y)),
 }

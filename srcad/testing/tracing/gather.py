@@ -39,9 +39,7 @@ class Gather(Primitive):
         known = [np.zeros(np.shape(x)) if t is None else t for x, t in zip(inputs, tangents)]
         return apply(GATHER, *known, positions=positions, dtype=dtype)
 
-    def vjp(
-        self, ct: Any, inputs: Sequence[Any], wrt: int, *, positions: Any, dtype: Any
-    ) -> Any:
+    def vjp(self, ct: Any, inputs: Sequence[Any], wrt: int, *, positions: Any, dtype: Any) -> Any:
         from srcad.testing.tracing.handle import apply
 
         start = sum(int(np.size(x)) for x in inputs[:wrt])

@@ -501,8 +501,10 @@ def operate(op: Any, *operands: Any) -> Any:
             return NotImplemented
         values.append(x)
     python, ufunc = OPERATORS[op]
-    if all(isinstance(plain(x), (int, float, complex)) and not isinstance(plain(x), np.generic)
-           for x in values):
+    if all(
+        isinstance(plain(x), (int, float, complex)) and not isinstance(plain(x), np.generic)
+        for x in values
+    ):
         return apply(python, *values)
     return ufunc(*values)
 

@@ -209,9 +209,7 @@ def _cholesky(a: Any, *, upper: bool = False) -> Any:
             row.append(np.sqrt(rest) if i == j else rest / rows[j][j])
         rows.append(row)
     zero = np.zeros(np.shape(a)[:-2], dtype_of(a))
-    full = np.stack(
-        [np.stack([*row, *[zero] * (n - len(row))], axis=-1) for row in rows], axis=-2
-    )
+    full = np.stack([np.stack([*row, *[zero] * (n - len(row))], axis=-1) for row in rows], axis=-2)
     return np.conj(_t(full)) if upper else full
 
 
@@ -243,7 +241,9 @@ def _svdvals(x: Any) -> Any:
 
 
 @implements(np.linalg.svd)
-def _svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
+def _svd(
+    a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
+) -> Any:
     if compute_uv:
         raise Unsupported("the singular vectors of svd")
     return _svdvals(a)

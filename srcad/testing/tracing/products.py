@@ -20,15 +20,11 @@ class Einsum(Primitive):
     def evaluate(self, *operands: Any, subscripts: str) -> Any:
         return np.einsum(subscripts, *operands)
 
-    def jvp(
-        self, inputs: Sequence[Any], tangents: Sequence[Any], *, subscripts: str
-    ) -> Any:
+    def jvp(self, inputs: Sequence[Any], tangents: Sequence[Any], *, subscripts: str) -> Any:
         total: Any = None
         for i, dx in enumerate(tangents):
             if dx is not None:
-                term = apply(
-                    EINSUM, *inputs[:i], dx, *inputs[i + 1 :], subscripts=subscripts
-                )
+                term = apply(EINSUM, *inputs[:i], dx, *inputs[i + 1 :], subscripts=subscripts)
                 total = term if total is None else total + term
         return total
 
@@ -59,7 +55,11 @@ def einsum(*operands: Any, out: Any = None, **kwargs: Any) -> Any:
     terms = left.split(",")
     free = [c for c in string.ascii_letters if c not in subscripts]
     rank = max(
-        (np.ndim(x) - len(t.replace("...", "")) for x, t in zip(arrays, terms, strict=True) if "..." in t),
+        (
+            np.ndim(x) - len(t.replace("...", ""))
+            for x, t in zip(arrays, terms, strict=True)
+            if "..." in t
+        ),
         default=0,
     )
     dots = "".join(free[:rank])
@@ -206,7 +206,12 @@ def _cross(
 
 @implements(np.trace, np.linalg.trace)
 def _trace(
-    a: Any, offset: int = 0, axis1: Any = None, axis2: Any = None, dtype: Any = None, out: Any = None
+    a: Any,
+    offset: int = 0,
+    axis1: Any = None,
+    axis2: Any = None,
+    dtype: Any = None,
+    out: Any = None,
 ) -> Any:
     a = array(a)
     first, second = (0, 1) if axis1 is None else (axis1, axis2)
@@ -261,7 +266,9 @@ def _vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
 
 
 @implements(np.interp)
-def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
+def _interp(
+    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
+) -> Any:
     if period is not None:
         raise Unsupported("np.interp with period=")
     x, xp, fp = array(x), array(xp), array(fp)
@@ -273,7 +280,9 @@ def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, perio
 
 
 @implements(np.cov)
-def _cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None, **kw: Any) -> Any:
+def _cov(
+    m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None, **kw: Any
+) -> Any:
     if y is not None or kw:
         raise Unsupported("np.cov with y= or weights")
     m = array(m)

@@ -32,9 +32,7 @@ class Sum(Primitive):
     ) -> Any:
         return apply(SUM, tangents[0], axis=axis, keepdims=keepdims)
 
-    def vjp(
-        self, ct: Any, inputs: Sequence[Any], wrt: int, *, axis: Any, keepdims: bool
-    ) -> Any:
+    def vjp(self, ct: Any, inputs: Sequence[Any], wrt: int, *, axis: Any, keepdims: bool) -> Any:
         shape = np.shape(inputs[0])
         kept = [1 if k in _axes(axis, len(shape)) else n for k, n in enumerate(shape)]
         return np.broadcast_to(np.reshape(ct, kept), shape)
@@ -99,7 +97,9 @@ def _average(
     weights = array(weights)
     if np.shape(weights) != np.shape(a):
         weights = np.moveaxis(
-            np.broadcast_to(weights, np.shape(a)[:axis] + np.shape(a)[axis + 1 :] + np.shape(weights)),
+            np.broadcast_to(
+                weights, np.shape(a)[:axis] + np.shape(a)[axis + 1 :] + np.shape(weights)
+            ),
             -1,
             axis,
         )
@@ -216,7 +216,9 @@ def _cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> An
     return _deliver(np.moveaxis(np.stack(running), 0, axis) if running else a * 1.0, out, dtype)
 
 
-FUNCTIONS[np.cumulative_sum] = lambda x, axis=None, dtype=None, out=None: _cumsum(x, axis, dtype, out)
+FUNCTIONS[np.cumulative_sum] = lambda x, axis=None, dtype=None, out=None: _cumsum(
+    x, axis, dtype, out
+)
 FUNCTIONS[np.cumulative_prod] = lambda x, axis=None, dtype=None, out=None: _cumprod(
     x, axis, dtype, out
 )
@@ -277,15 +279,15 @@ def _gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> A
     for k, h in zip(axes, steps, strict=True):
         rows = np.moveaxis(f, k, 0)
         inner = (rows[2:] - rows[:-2]) / (2 * h)
-        slope = np.concatenate(
-            [(rows[1:2] - rows[:1]) / h, inner, (rows[-1:] - rows[-2:-1]) / h]
-        )
+        slope = np.concatenate([(rows[1:2] - rows[:1]) / h, inner, (rows[-1:] - rows[-2:-1]) / h])
         slopes.append(np.moveaxis(slope, 0, k))
     return slopes[0] if len(slopes) == 1 else tuple(slopes)
 
 
 @implements(np.nan_to_num)
-def _nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+def _nan_to_num(
+    x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
+) -> Any:
     x = array(x)
     data = plain(x)
     fixed = np.nan_to_num(data, nan=nan, posinf=posinf, neginf=neginf)

@@ -38,12 +38,16 @@ def _extract(condition: Any, arr: Any) -> Any:
 
 
 @implements(np.median)
-def _median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
+def _median(
+    a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False
+) -> Any:
     return np.quantile(a, 0.5, axis=axis, keepdims=bool(keepdims))
 
 
 @implements(np.quantile)
-def _quantile(a: Any, q: Any, axis: Any = None, *args: Any, keepdims: Any = False, **kwargs: Any) -> Any:
+def _quantile(
+    a: Any, q: Any, axis: Any = None, *args: Any, keepdims: Any = False, **kwargs: Any
+) -> Any:
     if args or kwargs.get("method", "linear") != "linear" or isinstance(axis, tuple) or np.ndim(q):
         raise Unsupported("np.quantile other than the linear one of one q along one axis")
     a = array(a)

@@ -1,0 +1,188 @@
+"""Derivatives from values alone: the complex step, and extrapolated central differences.
+
+The complex step is exact to rounding, for functions that are analytic along the path. Differences know no
+such condition, but have an error, which is estimated along with them.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from srcad.testing import trees
+from srcad.testing.lifting import lift
+from srcad.testing.tracing.core import (
+    Primitive,
+    Traced,
+    Unsupported,
+    is_complex,
+    lowered,
+    nested_level,
+    raw,
+)
+from srcad.testing.tracing.handle import Handle, plain, unwrap
+
+_STEP = 1e-40
+
+
+class Stepped(Traced):
+    """A real value with a small imaginary part: `value` is complex, comparisons see the real part."""
+
+    __slots__ = ("kind",)
+
+    kind: np.dtype[Any] | type
+
+    def __init__(self, value: Any, kind: Any, level: int) -> None:
+        super().__init__(value, level)
+        self.kind = kind
+
+    def plain(self) -> Any:
+        real = np.real(raw(self.value))
+        if self.kind is float:
+            return float(real)
+        return (
+            real.astype(self.kind)
+            if isinstance(real, np.ndarray)
+            else np.dtype(self.kind).type(real)
+        )
+
+    def process(self, primitive: Primitive, inputs: Sequence[Any], params: dict[str, Any]) -> Any:
+        real = primitive.evaluate(*(raw(x) for x in inputs), **params)
+        if is_complex(real):
+            raise Unsupported("a complex step through complex numbers")
+        values = [lowered(x, self.level) for x in inputs]
+        with np.errstate(all="ignore"):
+            value = primitive.continued(*values, **params)
+        kind = float if type(real) is float else np.asarray(real).dtype
+        if isinstance(real, np.ndarray) != isinstance(value, np.ndarray):
+            value = np.asarray(value) if isinstance(real, np.ndarray) else np.asarray(value)[()]
+        if np.shape(value) != np.shape(real) or not np.allclose(
+            np.real(value), real, rtol=1e-6, atol=1e-9, equal_nan=True
+        ):
+            raise Unsupported(f"the continuation of {primitive.name} leaves the real function")
+        return Stepped(value, kind, self.level)
+
+
+def complex_step(
+    f: Callable[..., Any],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    kwargs: dict[str, Any] | None = None,
+) -> Any:
+    """The derivative of f in the direction `tangents`, of real leaves, from one call with complex numbers.
+
+    Right to rounding if every function on the way is analytic there; that is for the caller to know, except
+    for what is refused because NumPy has no continuation of it.
+    """
+    lifted = lift(f)
+    with nested_level() as level:
+
+        def start(x: Any, dx: Any) -> Any:
+            if is_complex(x):
+                raise Unsupported("a complex step from a complex number")
+            kind = float if type(x) is float else np.asarray(x).dtype
+            if kind not in (float, np.dtype(float)):
+                raise Unsupported("a complex step from float32")
+            return Handle(Stepped(x + 1j * _STEP * np.asarray(dx)[()], kind, level))
+
+        moved = [
+            trees.map_leaves(start, x, dx) if trees.differentiable(x) else trees.prepared(x)
+            for x, dx in zip(primals, tangents, strict=True)
+        ]
+        out = lifted(*moved, **(kwargs or {}))
+        return trees.map_all(_tangent, out)
+
+
+def _tangent(y: Any) -> Any:
+    y = unwrap(y)
+    if isinstance(y, Stepped):
+        tangent = np.imag(y.value) / _STEP
+        return float(tangent) if y.kind is float else tangent
+    return np.zeros(np.shape(y)) if isinstance(y, np.ndarray) else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """A derivative from differences."""
+
+    value: list[Any]
+    """One entry per differentiable leaf of the output."""
+    error: list[Any]
+    """The estimated error of each entry."""
+
+
+def differences(
+    f: Callable[..., Any],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    kwargs: dict[str, Any] | None = None,
+    *,
+    step: float = 0.02,
+    rounds: int = 9,
+) -> Differences:
+    """The derivative of f in the direction `tangents`, extrapolated to step 0.
+
+    Central differences have an error in even powers of the step, so halving it and extrapolating gains two
+    orders each time (Ridders 1982; Press et al., Numerical Recipes, 5.7). The entry kept is the one
+    that changed least, and how much it changed is the estimate.
+    """
+
+    def at(h: float) -> list[Any]:
+        moved = [
+            trees.replace_leaves(x, iter(_stepped(x, dx, h)))
+            for x, dx in zip(primals, tangents, strict=True)
+        ]
+        with np.errstate(all="ignore"):
+            out = f(*moved, **copy.deepcopy(kwargs or {}))
+        found = [np.asarray(plain(y)) for _, y in trees.leaves(out)]
+        return [y.astype(np.result_type(y, float)) for y in found]
+
+    scale = max((float(np.max(np.abs(t), initial=0.0)) for t in _all(tangents)), default=0.0)
+    h = step / (scale or 1.0)
+    value: list[Any] = []
+    error: list[Any] = []
+    previous: list[list[Any]] = []
+    for _ in range(rounds):
+        row = [[(up - down) / (2 * h) for up, down in zip(at(h), at(-h), strict=True)]]
+        for k, before in enumerate(previous):
+            gain = 4.0 ** (k + 1)
+            row.append([(gain * a - b) / (gain - 1) for a, b in zip(row[k], before, strict=True)])
+        if not previous:
+            value = row[0]
+            error = [np.full(np.shape(v), np.inf) for v in value]
+        for k in range(1, len(row)):
+            for j, candidate in enumerate(row[k]):
+                change = np.maximum(
+                    np.abs(candidate - row[k - 1][j]), np.abs(candidate - previous[k - 1][j])
+                )
+                better = change < error[j]
+                value[j] = np.where(better, candidate, value[j])
+                error[j] = np.where(better, change, error[j])
+        previous = row
+        h /= 2
+    return Differences(value, error)
+
+
+def _stepped(x: Any, dx: Any, h: float) -> list[Any]:
+    directions = [d for _, d in trees.leaves(dx)]
+    points = [p for _, p in trees.leaves(x)]
+    moved = []
+    for p, d in zip(points, directions, strict=True):
+        wide = np.result_type(p, float)  # float32 would drown the differences in rounding
+        q = np.asarray(p, wide) + h * np.asarray(d)
+        moved.append(
+            q
+            if isinstance(p, np.ndarray)
+            else wide.type(q)
+            if isinstance(p, np.generic)
+            else type(p)(q)
+        )
+    return moved
+
+
+def _all(tangents: Sequence[Any]) -> list[Any]:
+    return [t for dx in tangents for _, t in trees.leaves(dx)]
