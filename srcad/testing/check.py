@@ -327,7 +327,7 @@ class _Check:
             size = np.maximum(np.abs(a), np.abs(b))
             finite = size[np.isfinite(size)]
             scale = float(np.max(finite, initial=0.0))
-            allowed: Any = rtol * np.maximum(size, scale)
+            allowed: Any = rtol * np.maximum(size, scale) + 1e-30
             if reference.error is not None:
                 allowed = allowed + 10 * np.asarray(reference.error[k]) + 1e-9 * scale
             same = (np.abs(a - b) <= allowed) | (a == b) | (np.isnan(a) & np.isnan(b))

@@ -49,7 +49,15 @@ class Elementwise(Primitive):
         return self.function(*inputs)
 
     def continued(self, *inputs: Any) -> Any:
-        return (self.continuation or self.function)(*inputs)
+        if self.continuation is not None:
+            return self.continuation(*inputs)
+        if isinstance(self.function, np.ufunc):
+            known = any("D" in kinds.partition("->")[0] for kinds in self.function.types)
+        else:
+            known = getattr(self.function, "__module__", "") in ("_operator", "numpy")
+        if not known:
+            raise Unsupported(f"{self.name} has no complex version")
+        return self.function(*inputs)
 
     def _partial(self, wrt: int, inputs: Sequence[Any]) -> Any:
         partial = self.partials[wrt]
@@ -216,13 +224,8 @@ PARTIALS: dict[Any, tuple[Partial, ...]] = {
 CONTINUED: dict[Any, Callable[..., Any]] = {
     np.arctan2: _arctan2_continued,
     np.hypot: lambda x, y: np.sqrt(x * x + y * y),
-    np.logaddexp: lambda x, y: (
-        np.logaddexp(np.real(x), np.real(y))
-        + np.log1p(
-            (np.expm1(x - np.real(x)) + np.expm1(y - np.real(y)) * _ratio(x, y))
-            / (1 + _ratio(x, y))
-        )
-    ),
+    np.logaddexp: lambda x, y: _logaddexp_continued(x, y),
+    np.logaddexp2: lambda x, y: _logaddexp_continued(LN2 * x, LN2 * y) / LN2,
     np.fabs: lambda x: np.where(np.real(x) < 0, -x, x),
     np.cbrt: lambda x: np.cbrt(np.real(x)) * (x / np.real(x)) ** (1 / 3),
     np.degrees: lambda x: x * (180 / np.pi),
@@ -240,8 +243,12 @@ CONTINUED: dict[Any, Callable[..., Any]] = {
 """Analytic continuations from the real axis, of functions that NumPy does not offer for complex numbers."""
 
 
-def _ratio(x: Any, y: Any) -> Any:
-    return np.exp(np.real(y) - np.real(x))
+def _logaddexp_continued(x: Any, y: Any) -> Any:
+    # Near the real value, the sum of exponentials changes by these shares of it.
+    whole = np.logaddexp(np.real(x), np.real(y))
+    first, second = np.exp(np.real(x) - whole), np.exp(np.real(y) - whole)
+    change = first * np.expm1(x - np.real(x)) + second * np.expm1(y - np.real(y))
+    return whole + np.log1p(change)
 
 
 class Magnitude(Primitive):
@@ -359,7 +366,8 @@ for _f in UFUNCS:
 
 def cast(x: Any, to: Any) -> Any:
     """x as another type of number."""
-    if to in (float, complex):
+    to = getattr(to, "original", to)
+    if to is float or to is complex:
         if np.size(plain(x)) != 1 or np.ndim(plain(x)) > 0:
             raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
     else:

@@ -217,7 +217,8 @@ def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
 
 def astype(x: Any, dtype: Any, *args: Any, **kwargs: Any) -> Any:
     """Fresh memory of another type."""
-    if kwargs.get("copy") is False and np.dtype(dtype) == dtype_of(x):
+    dtype = np.dtype(getattr(dtype, "original", dtype))
+    if kwargs.get("copy") is False and dtype == dtype_of(x):
         return x
     return cast(x, dtype)
 
