@@ -1,0 +1,226 @@
+"""Expressions: operations and atoms as syntax."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import gast
+
+from srcad.codegen.globals import GlobalNames
+from srcad.codegen.literals import call, constant, dotted, literal, name
+from srcad.codegen.names import Variables
+from srcad.ir.core import (
+    Apply,
+    Atom,
+    Effect,
+    Literal,
+    Value,
+    format_value,
+    make_dict,
+    make_fstring,
+    make_list,
+    make_tuple,
+    select,
+)
+
+_BINARY: dict[int, type] = {
+    id(getattr(operator, key)): node
+    for key, node in {
+        "add": gast.Add, "sub": gast.Sub, "mul": gast.Mult, "truediv": gast.Div, "floordiv": gast.FloorDiv,
+        "mod": gast.Mod, "pow": gast.Pow, "matmul": gast.MatMult, "and_": gast.BitAnd, "or_": gast.BitOr,
+        "xor": gast.BitXor, "lshift": gast.LShift, "rshift": gast.RShift,
+    }.items()
+}  # fmt: skip
+
+_COMPARE: dict[int, type] = {
+    id(getattr(operator, key)): node
+    for key, node in {
+        "lt": gast.Lt, "le": gast.LtE, "gt": gast.Gt, "ge": gast.GtE, "eq": gast.Eq, "ne": gast.NotEq,
+        "is_": gast.Is, "is_not": gast.IsNot,
+    }.items()
+}  # fmt: skip
+
+_UNARY: dict[int, type] = {
+    id(operator.neg): gast.USub,
+    id(operator.pos): gast.UAdd,
+    id(operator.invert): gast.Invert,
+    id(operator.not_): gast.Not,
+}
+
+_NEGATED: dict[type, type] = {
+    gast.Is: gast.IsNot, gast.IsNot: gast.Is, gast.In: gast.NotIn, gast.NotIn: gast.In,
+    gast.Eq: gast.NotEq, gast.NotEq: gast.Eq,
+}  # fmt: skip
+
+IN_PLACE: dict[int, type] = {
+    id(getattr(operator, "i" + key)): node
+    for key, node in {
+        "add": gast.Add, "sub": gast.Sub, "mul": gast.Mult, "truediv": gast.Div, "floordiv": gast.FloorDiv,
+        "mod": gast.Mod, "pow": gast.Pow, "matmul": gast.MatMult, "and": gast.BitAnd, "or": gast.BitOr,
+        "xor": gast.BitXor, "lshift": gast.LShift, "rshift": gast.RShift,
+    }.items()
+}  # fmt: skip
+"""Callees of updates that print as augmented assignment."""
+
+
+def negate(test: Any) -> Any:
+    """``not test``, without a double negation."""
+    match test:
+        case gast.UnaryOp(op=gast.Not(), operand=inner):
+            return inner
+        case gast.Compare(ops=[op]) if type(op) in (gast.Is, gast.IsNot, gast.In, gast.NotIn):
+            return gast.Compare(test.left, [_NEGATED[type(op)]()], test.comparators)
+        case gast.Constant(value=bool() as value):
+            return constant(not value)
+    return gast.UnaryOp(gast.Not(), test)
+
+
+def is_method(callee: Callable[..., Any]) -> bool:
+    """Whether a callee is a method of a built-in type, called on its first argument."""
+    owner = getattr(callee, "__objclass__", None)
+    return owner is not None and callable(callee) and not isinstance(callee, type)
+
+
+def is_attribute(callee: Any) -> bool:
+    """Whether a callee is an attribute of a built-in type, read from its only argument."""
+    return getattr(callee, "__objclass__", None) is not None and not callable(callee)
+
+
+class Expressions:
+    """Builds the expressions of one function."""
+
+    def __init__(
+        self, variables: Variables, nested: dict[Value, Apply], names: GlobalNames
+    ) -> None:
+        self.variables = variables
+        self.nested = nested
+        self.names = names
+
+    def atom(self, atom: Atom) -> Any:
+        """A literal, a variable, or the expression nested here."""
+        if isinstance(atom, Literal):
+            return literal(atom.value, self.names)
+        op = self.nested.get(atom)
+        return name(self.variables[atom]) if op is None else self.operation(op)
+
+    def operation(self, op: Apply | Effect) -> Any:
+        """The right side of an operation."""
+        callee, args = op.callee, op.args
+        key = id(callee)
+        if not op.keywords:
+            if len(args) == 2:
+                if key in _BINARY:
+                    return gast.BinOp(self.atom(args[0]), _BINARY[key](), self.atom(args[1]))
+                if key in _COMPARE:
+                    return gast.Compare(self.atom(args[0]), [_COMPARE[key]()], [self.atom(args[1])])
+                if callee is operator.getitem:
+                    return gast.Subscript(self.atom(args[0]), self.index(args[1]), gast.Load())
+                if callee is operator.contains:
+                    return gast.Compare(self.atom(args[1]), [gast.In()], [self.atom(args[0])])
+                if callee is getattr and self._is_attribute_name(args[1]):
+                    assert isinstance(args[1], Literal)
+                    return gast.Attribute(self.atom(args[0]), args[1].value, gast.Load())
+            elif len(args) == 1:
+                if key in _UNARY:
+                    operand = self.atom(args[0])
+                    if callee is operator.not_:
+                        return negate(operand)
+                    return gast.UnaryOp(_UNARY[key](), operand)
+                if is_attribute(callee):
+                    return gast.Attribute(self.atom(args[0]), callee.__name__, gast.Load())
+            display = self._display(callee, args)
+            if display is not None:
+                return display
+        return self.call(callee, args, op.keywords)
+
+    def call(
+        self,
+        callee: Callable[..., Any],
+        args: tuple[Atom, ...],
+        keywords: tuple[tuple[str, Atom], ...] = (),
+    ) -> Any:
+        """A call of a function or method."""
+        arguments = [self.atom(a) for a in args]
+        pairs = [(k, self.atom(a)) for k, a in keywords]
+        if is_method(callee) and args and not isinstance(args[0], Literal):
+            return call(
+                gast.Attribute(arguments[0], callee.__name__, gast.Load()), arguments[1:], pairs
+            )
+        return call(self.callee(callee), arguments, pairs)
+
+    def callee(self, callee: Callable[..., Any]) -> Any:
+        """A function by name."""
+        return dotted(self.names.path(callee))
+
+    def index(self, atom: Atom) -> Any:
+        """What stands between brackets."""
+        if isinstance(atom, Literal):
+            return self._index_literal(atom.value)
+        op = self.nested.get(atom)
+        if op is not None and not op.keywords:
+            if op.callee is make_tuple and op.args:
+                items = [self.index(a) for a in op.args]
+                return gast.Tuple(items, gast.Load())
+            if op.callee is slice:
+                return self._slice(op.args)
+        return self.atom(atom)
+
+    def _index_literal(self, value: Any) -> Any:
+        if isinstance(value, slice):
+            return self._slice(tuple(map(Literal, (value.start, value.stop, value.step))))
+        if type(value) is tuple and value:
+            return gast.Tuple([self._index_literal(v) for v in value], gast.Load())
+        return literal(value, self.names)
+
+    def _slice(self, args: tuple[Atom, ...]) -> Any:
+        bounds = (Literal(None), *args) if len(args) == 1 else args
+        nodes = [
+            None if isinstance(a, Literal) and a.value is None else self.atom(a)
+            for a in (*bounds, Literal(None))[:3]
+        ]
+        return gast.Slice(*nodes)
+
+    def _is_attribute_name(self, atom: Atom) -> bool:
+        return (
+            isinstance(atom, Literal) and isinstance(atom.value, str) and atom.value.isidentifier()
+        )
+
+    def _display(self, callee: Callable[..., Any], args: tuple[Atom, ...]) -> Any:
+        if callee is make_tuple:
+            return gast.Tuple([self.atom(a) for a in args], gast.Load())
+        if callee is make_list:
+            return gast.List([self.atom(a) for a in args], gast.Load())
+        if callee is make_dict:
+            return gast.Dict([self.atom(a) for a in args[::2]], [self.atom(a) for a in args[1::2]])
+        if callee is select:
+            test, then, orelse = map(self.atom, args)
+            return gast.IfExp(test, then, orelse)
+        if callee is make_fstring:
+            return gast.JoinedStr([self._fstring_part(a) for a in args])
+        if callee is format_value:
+            return gast.JoinedStr([self._replacement(args)])
+        return None
+
+    def _fstring_part(self, atom: Atom) -> Any:
+        if isinstance(atom, Literal) and isinstance(atom.value, str):
+            return constant(atom.value)
+        if isinstance(atom, Value):
+            op = self.nested.get(atom)
+            if op is not None and op.callee is format_value:
+                return self._replacement(op.args)
+        return gast.FormattedValue(self.atom(atom), -1, None)
+
+    def _replacement(self, args: tuple[Atom, ...]) -> Any:
+        value, conversion, spec = args
+        assert isinstance(conversion, Literal)
+        if isinstance(spec, Literal):
+            pieces = [constant(spec.value)] if spec.value else []
+        else:
+            op = self.nested.get(spec)
+            inner = op.args if op is not None and op.callee is make_fstring else (spec,)
+            pieces = [self._fstring_part(a) for a in inner]
+        return gast.FormattedValue(
+            self.atom(value), conversion.value, gast.JoinedStr(pieces) if pieces else None
+        )

@@ -1,0 +1,235 @@
+"""What of a function is printed, and as which form: uses, dead operations, patterns.
+
+The survey numbers the values of a function, finds who uses them, and recognises what Python has its
+own form for: tuples that are unpacked (``a, b = f(x)``), ``enumerate``, ``break``.  What such a form
+covers is not printed a second time.  The function itself is not changed.
+"""
+
+from __future__ import annotations
+
+import operator
+
+from srcad.ir.core import (
+    Accumulate,
+    Apply,
+    Atom,
+    Block,
+    For,
+    Function,
+    If,
+    Items,
+    Literal,
+    Loc,
+    Op,
+    Range,
+    Update,
+    Value,
+    While,
+)
+from srcad.ir.types import TupleType
+from srcad.ir.walk import blocks, operands, results
+
+Site = tuple[Block, int]
+"""Where a value is used: a block, and the operation's position; its length for the yields."""
+
+Pattern = tuple["Value | None", ...]
+"""The parts a tuple is unpacked to; None where a part is not used."""
+
+
+def is_reverse(loc: Loc | None) -> bool:
+    """Whether an operation belongs to a reverse sweep."""
+    return loc is not None and loc.reverse > 0
+
+
+def is_derived(value: Value) -> bool:
+    """Whether a value is a tangent or an adjoint, by its name."""
+    return value.hint.endswith(("_bar", "_dot"))
+
+
+def ids(*objects: object) -> frozenset[int]:
+    """The identities of objects that live as long as the process; callables may have no hash."""
+    return frozenset(map(id, objects))
+
+
+class Survey:
+    """Facts about a function that do not depend on names."""
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.number: dict[Value, int] = {}
+        self.values: list[Value] = []
+        self.definition: dict[Value, Op] = {}
+        """The operation that defines a value; parameters of blocks have none."""
+        self.home: dict[Value, Block] = {}
+        self.uses: dict[Value, list[Site]] = {}
+        self.skipped: set[Op] = set()
+        """Operations that are not printed: dead, or covered by a pattern."""
+        self.unpacked: dict[Value, Pattern] = {}
+        self.enumerated: set[Op] = set()
+        self.breaks: set[Op] = set()
+        """Loops whose stop flag is decided by an ``If`` at their end: it prints as ``break``."""
+        self._tuples: list[Value] = []
+        self._loops: list[For | While] = []
+
+        for param in function.params:
+            self._define(param, function.body, None)
+        self._visit(function.body)
+        self._find_enumerate()
+        self._find_breaks()
+        self._find_unpacked()
+        self._find_dead()
+
+    # ---- collecting
+
+    def _define(self, value: Value, block: Block, op: Op | None) -> None:
+        self.number[value] = len(self.values)
+        self.values.append(value)
+        self.home[value] = block
+        self.uses.setdefault(value, [])
+        if op is not None:
+            self.definition[value] = op
+        if isinstance(value.type, TupleType) and len(value.type.items) > 1:
+            self._tuples.append(value)
+
+    def _visit(self, block: Block) -> None:
+        for param in block.params:
+            if param not in self.number:
+                self._define(param, block, None)
+        uses = self.uses
+        for position, op in enumerate(block.ops):
+            for atom in operands(op):
+                if isinstance(atom, Value):
+                    uses.setdefault(atom, []).append((block, position))
+            for inner in blocks(op):
+                self._visit(inner)
+            for value in results(op):
+                self._define(value, block, op)
+            if isinstance(op, (For, While)):
+                self._loops.append(op)
+        for atom in block.yields:
+            if isinstance(atom, Value):
+                uses.setdefault(atom, []).append((block, len(block.ops)))
+
+    # ---- patterns
+
+    def _find_enumerate(self) -> None:
+        for op in self._loops:
+            if not isinstance(op, For) or len(op.streams) < 2:
+                continue
+            first, *others = op.streams
+            if not isinstance(first, Range) or not _is(first.start, 0) or not _is(first.step, 1):
+                continue
+            length = self.definition.get(first.stop) if isinstance(first.stop, Value) else None
+            if not isinstance(length, Apply) or length.callee is not len:
+                continue
+            if any(isinstance(s, Items) and s.sequence is length.args[0] for s in others):
+                self.enumerated.add(op)
+                self._drop_use(first.stop, op)
+
+    def _drop_use(self, atom: Atom, op: Op) -> None:
+        assert isinstance(atom, Value)
+        for site in self.uses[atom]:
+            block, position = site
+            if position < len(block.ops) and block.ops[position] is op:
+                self.uses[atom].remove(site)
+                return
+        raise AssertionError("use not found")
+
+    def _find_breaks(self) -> None:
+        for op in self._loops:
+            if not op.stops:
+                continue
+            body = op.body
+            flag = body.yields[-1]
+            if isinstance(flag, Literal) or self.ends_with_flag(body, flag) is not None:
+                self.breaks.add(op)
+                if isinstance(flag, Value):
+                    self.uses[flag].remove((body, len(body.ops)))
+
+    def ends_with_flag(self, block: Block, flag: Atom) -> int | None:
+        """Which result of the ``If`` at the end of a block is the flag."""
+        if not block.ops or not isinstance(flag, Value):
+            return None
+        last = block.ops[-1]
+        if not isinstance(last, If) or flag not in last.results:
+            return None
+        place = last.results.index(flag)
+        sides = (last.then.yields[place], last.orelse.yields[place])
+        if not any(isinstance(side, Literal) for side in sides):
+            return None
+        return place
+
+    def _find_unpacked(self) -> None:
+        for value in self._tuples:
+            assert isinstance(value.type, TupleType)
+            op = self.definition.get(value)
+            if op is None:
+                if not self._is_target(value):
+                    continue
+            elif not isinstance(op, Apply) and not (isinstance(op, Update) and value is op.result):
+                continue
+            if value.hint and not (op is None or is_reverse(op.loc)):
+                continue
+            parts = self._parts(value, len(value.type.items))
+            if parts is None or not issubclass(value.type.cls, tuple):
+                continue
+            if isinstance(op, Apply) and sum(p is not None for p in parts) < 2:
+                continue
+            self.unpacked[value] = parts
+            for block, position in self.uses[value]:
+                self.skipped.add(block.ops[position])
+
+    def _is_target(self, value: Value) -> bool:
+        body = self.home[value]
+        for op in self._loops:
+            if op.body is body and isinstance(op, For):
+                place = body.params.index(value)
+                return place < len(op.streams) and (not value.hint or is_reverse(op.loc))
+        return False
+
+    def _parts(self, value: Value, length: int) -> Pattern | None:
+        parts: list[Value | None] = [None] * length
+        if not self.uses[value]:
+            return None
+        for block, position in self.uses[value]:
+            user = block.ops[position] if position < len(block.ops) else None
+            if not isinstance(user, Apply) or user.callee is not operator.getitem:
+                return None
+            index = user.args[1]
+            if (
+                user.args[0] is not value
+                or not isinstance(index, Literal)
+                or type(index.value) is not int
+            ):
+                return None
+            place = index.value
+            if not -length <= place < length or parts[place] is not None:
+                return None
+            parts[place] = user.result if self.uses[user.result] else None
+        return tuple(parts)
+
+    def parts(self, value: Value) -> tuple[Value, ...]:
+        """The values that are defined where a tuple is unpacked; the value itself otherwise."""
+        pattern = self.unpacked.get(value)
+        if pattern is None:
+            return (value,)
+        return tuple(v for part in pattern if part is not None for v in self.parts(part))
+
+    # ---- dead operations
+
+    def _find_dead(self) -> None:
+        work = [v for v in reversed(self.values) if not self.uses[v]]
+        while work:
+            value = work.pop()
+            op = self.definition.get(value)
+            if isinstance(op, (Apply, Accumulate)) and op not in self.skipped:
+                self.skipped.add(op)
+                for atom in operands(op):
+                    if isinstance(atom, Value):
+                        self._drop_use(atom, op)
+                        if not self.uses[atom]:
+                            work.append(atom)
+
+
+def _is(atom: Atom, number: int) -> bool:
+    return isinstance(atom, Literal) and type(atom.value) is int and atom.value == number

@@ -1,0 +1,119 @@
+"""Where a name without a value must become None.
+
+A branch that yields ``UNDEFINED`` prints nothing: the name stays unbound.  That will not do if the
+name is read where it may be unbound: by a test whether it is bound, or by storing it on a tape.
+A read inside a further branch is taken to be guarded, as it is in the primal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from srcad.codegen.liveness import Liveness
+from srcad.codegen.names import Variables
+from srcad.codegen.survey import Survey
+from srcad.ir.core import Atom, Block, For, If, Literal, Op, Try, Undefined, Value, While, With
+from srcad.ir.walk import blocks, stream_atoms
+
+
+def needs_none(survey: Survey, liveness: Liveness, variables: Variables) -> frozenset[Value]:
+    """The targets of copies that must become None where their source is ``UNDEFINED``."""
+    search = _Search(survey, liveness, variables)
+    starts = [
+        t for t, s, _ in search.copies if isinstance(s, Literal) and isinstance(s.value, Undefined)
+    ]
+    if not starts:
+        return frozenset()
+    return frozenset(t for t in starts if search.needs(t, set()))
+
+
+class _Search:
+    def __init__(self, survey: Survey, liveness: Liveness, variables: Variables) -> None:
+        self.survey = survey
+        self.liveness = liveness
+        self.variables = variables
+        self.copies: list[tuple[Value, Atom, Block]] = []
+        self.parents: dict[Block, tuple[Block, bool]] = {}
+        self._visit(survey.function.body)
+
+    def _visit(self, block: Block) -> None:
+        for op in block.ops:
+            for inner in blocks(op):
+                self.parents[inner] = (block, isinstance(op, If))
+                self._visit(inner)
+            for target, source, site in _copies(op, block):
+                if target in self.liveness.needed:
+                    self.copies.append((target, source, site))
+
+    def needs(self, value: Value, seen: set[Value]) -> bool:
+        """Whether a value is read where it may be unbound."""
+        if value in seen:
+            return False
+        seen.add(value)
+        for target, source, site in self.copies:
+            if source is not value:
+                continue
+            if self._guarded(value, site):
+                continue
+            if self.variables[target] != self.variables[value] or self.needs(target, seen):
+                return True
+        return any(not self._guarded(value, block) for block, _ in self._reads(value))
+
+    def _reads(self, value: Value) -> Iterator[tuple[Block, int]]:
+        for block, position in self.survey.uses[value]:
+            if position == len(block.ops):
+                if block is self.survey.function.body:
+                    yield block, position
+                continue
+            op = block.ops[position]
+            if isinstance(op, (For, While)) and value in op.carried and not _in_streams(op, value):
+                continue
+            yield block, position
+
+    def _guarded(self, value: Value, block: Block) -> bool:
+        home = self.survey.home[value]
+        while block is not home and block in self.parents:
+            block, branch = self.parents[block]
+            if branch:
+                return True
+        return False
+
+
+def _in_streams(op: Op, value: Value) -> bool:
+    return isinstance(op, For) and any(value in stream_atoms(s) for s in op.streams)
+
+
+def _copies(op: Op, block: Block) -> Iterator[tuple[Value, Atom, Block]]:
+    """The copies an operation stands for, with the block they happen in."""
+    match op:
+        case If(then=then, orelse=orelse, results=results):
+            for inner in (then, orelse):
+                for target, source in zip(results, inner.yields, strict=True):
+                    yield target, source, inner
+        case For(carried=carried, body=body, results=results):
+            params = body.params[len(op.streams) :]
+            yield from _loop_copies(params, carried, body, results, block)
+        case While(carried=carried, test=test, body=body, results=results):
+            yield from _loop_copies(test.params, carried, body, results, block)
+            for target, source in zip(body.params, test.params, strict=True):
+                yield target, source, body
+        case With(body=body, results=results):
+            for target, source in zip(results, body.yields, strict=True):
+                yield target, source, body
+        case Try(body=body, handlers=handlers, results=results):
+            for inner in (body, *(h.body for h in handlers)):
+                for target, source in zip(results, inner.yields, strict=True):
+                    yield target, source, inner
+
+
+def _loop_copies(
+    params: tuple[Value, ...],
+    carried: tuple[Atom, ...],
+    body: Block,
+    results: tuple[Value, ...],
+    block: Block,
+) -> Iterator[tuple[Value, Atom, Block]]:
+    for param, start, following, result in zip(params, carried, body.yields, results, strict=False):
+        yield param, start, block
+        yield param, following, body
+        yield result, param, block
