@@ -35,9 +35,15 @@ def reference_gradients(
     For one argnum the gradient alone, for several a tuple. Places in a container that are not differentiated hold None.
     """
     chosen = positions(argnums, args)
-    out, parts = pull_back(f, args, chosen, 1.0, kwargs)
-    if np.size(plain(out)) != 1 or trees.children(out) is not None:
-        raise ValueError("reference_gradients needs a function whose value is one number")
+    with nested_level() as level:
+        run = _Run(f, args, chosen, kwargs or {}, level)
+        value = plain(run.out)
+        if not isinstance(value, (int, float, np.number, np.ndarray)) or np.size(value) != 1:
+            raise TypeError("reference_gradients needs a function whose value is one number")
+        if is_complex(value):
+            raise TypeError("reference_gradients needs a function whose value is real")
+        found = run.gradients(np.sum(run.out) if np.ndim(value) else run.out)
+        parts = [run.filled(k, found) for k in chosen]
     return parts[0] if isinstance(argnums, int) else tuple(parts)
 
 

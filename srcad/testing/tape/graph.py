@@ -108,12 +108,18 @@ def match(ct: Any, like: Any) -> Any:
     """A cotangent in the shape of the value it belongs to: undo broadcasting, drop what a real number lacks."""
     shape = np.shape(like)
     if np.shape(ct) != shape:
-        extra = np.ndim(ct) - len(shape)
+        extra = max(np.ndim(ct) - len(shape), 0)
         stretched = tuple(
-            k for k, n in enumerate((1,) * extra + shape) if n == 1 and np.shape(ct)[k] != 1
+            k
+            for k, n in enumerate((1,) * extra + shape)
+            if n == 1 and k < np.ndim(ct) and np.shape(ct)[k] != 1
         )
         axes = tuple(dict.fromkeys((*range(extra), *stretched)))
-        ct = np.reshape(np.sum(ct, axis=axes), shape) if extra >= 0 else np.broadcast_to(ct, shape)
+        if axes:
+            kept = [1 if k in axes else n for k, n in enumerate(np.shape(ct))]
+            ct = np.reshape(np.sum(ct, axis=axes), kept[extra:])
+        if np.shape(ct) != shape:
+            ct = np.broadcast_to(ct, shape)
     if is_complex(plain(ct)) and not is_complex(like):
         ct = np.real(ct)
     return ct

@@ -81,6 +81,8 @@ class Elementwise(Primitive):
 
 def as_numpy(x: Any) -> Any:
     """Python numbers as NumPy numbers, for which 1/0 is inf."""
+    if isinstance(x, Handle) and type(plain(x)) in (float, complex):
+        return apply(CAST, x, to=np.dtype(type(plain(x))))
     if isinstance(x, (float, int)) and not isinstance(x, np.generic):
         return np.float64(x)
     return np.complex128(x) if isinstance(x, complex) and not isinstance(x, np.generic) else x

@@ -518,3 +518,8 @@ def implements(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., 
         return handler
 
     return register
+
+
+def newer(*names: str) -> tuple[Any, ...]:
+    """Functions that not every supported NumPy has: those that this one has."""
+    return tuple(getattr(np, name) for name in names if hasattr(np, name))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from srcad.testing.tracing.core import Primitive, Unsupported
-from srcad.testing.tracing.handle import METHODS, apply, array, implements, plain
+from srcad.testing.tracing.handle import METHODS, apply, array, implements, newer, plain
 
 
 class Einsum(Primitive):
@@ -133,12 +133,12 @@ def _vecdot(a: Any, b: Any, axis: int = -1) -> Any:
     return np.sum(np.conj(array(a)) * array(b), axis=axis)
 
 
-@implements(np.matvec)
+@implements(*newer("matvec"))
 def _matvec(a: Any, b: Any) -> Any:
     return einsum("...ij,...j->...i", a, b)
 
 
-@implements(np.vecmat)
+@implements(*newer("vecmat"))
 def _vecmat(a: Any, b: Any) -> Any:
     return einsum("...i,...ij->...j", np.conj(array(a)), b)
 

@@ -15,6 +15,7 @@ from srcad.testing.tracing.handle import (
     array,
     dtype_of,
     implements,
+    newer,
     plain,
 )
 
@@ -216,12 +217,14 @@ def _cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> An
     return _deliver(np.moveaxis(np.stack(running), 0, axis) if running else a * 1.0, out, dtype)
 
 
-FUNCTIONS[np.cumulative_sum] = lambda x, axis=None, dtype=None, out=None: _cumsum(
-    x, axis, dtype, out
-)
-FUNCTIONS[np.cumulative_prod] = lambda x, axis=None, dtype=None, out=None: _cumprod(
-    x, axis, dtype, out
-)
+@implements(*newer("cumulative_sum"))
+def _cumulative_sum(x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    return _cumsum(x, axis, dtype, out)
+
+
+@implements(*newer("cumulative_prod"))
+def _cumulative_prod(x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    return _cumprod(x, axis, dtype, out)
 
 
 @implements(np.diff)

@@ -19,6 +19,7 @@ from srcad.testing.tracing.handle import (
     constant,
     dtype_of,
     implements,
+    newer,
     plain,
 )
 
@@ -28,8 +29,8 @@ VIEWS: tuple[Any, ...] = (
     np.reshape, np.ravel, np.transpose, np.swapaxes, np.moveaxis, np.rollaxis, np.squeeze,
     np.expand_dims, np.broadcast_to, np.diagonal, np.flip, np.fliplr, np.flipud, np.rot90,
     np.roll, np.repeat, np.tile, np.resize, np.take, np.take_along_axis, np.delete,
-    np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit, np.matrix_transpose, np.unstack,
-    np.permute_dims, np.lib.stride_tricks.sliding_window_view,
+    np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit, np.matrix_transpose,
+    np.permute_dims, np.lib.stride_tricks.sliding_window_view, *newer("unstack"),
 )  # fmt: skip
 
 FILLED: tuple[Any, ...] = (np.diag, np.diagflat, np.tril, np.triu)
@@ -223,7 +224,7 @@ def astype(x: Any, dtype: Any, *args: Any, **kwargs: Any) -> Any:
     return cast(x, dtype)
 
 
-FUNCTIONS[np.astype] = astype
+implements(*newer("astype"))(astype)
 
 
 @implements(np.fill_diagonal)

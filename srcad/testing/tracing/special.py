@@ -13,7 +13,11 @@ from typing import Any
 import numpy as np
 
 from srcad.testing.tracing.elementwise import Elementwise
-from srcad.testing.tracing.handle import apply
+from srcad.testing.tracing.handle import FUNCTIONS, apply
+
+def _each(f: Callable[[float], float]) -> Callable[[Any], Any]:
+    return lambda x: np.vectorize(f, otypes=[float])(x)[()]
+
 
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
 
@@ -45,10 +49,33 @@ def polygamma(n: int) -> Callable[[Any], Any]:
     """The n-th derivative of digamma, elementwise and differentiable."""
 
     def evaluate(x: Any) -> Any:
-        return np.vectorize(lambda t: _polygamma(n, float(t)), otypes=[float])(x)[()]
+        return _each(lambda t: _polygamma(n, float(t)))(x)
 
     primitive = Elementwise(evaluate, lambda x: polygamma(n + 1)(x))
     return lambda x: apply(primitive, x)
+
+
+def bessel_i(n: int) -> Callable[[Any], Any]:
+    """The modified Bessel function I_n by its power series, DLMF 10.25.2: all its terms have one sign."""
+
+    def evaluate(x: float) -> float:
+        half = float(x) / 2
+        term = total = half**n / math.factorial(n)
+        k = 0
+        while abs(term) > 1e-18 * abs(total):
+            k += 1
+            term *= half * half / (k * (k + n))
+            total += term
+        return total
+
+    def slope(x: Any) -> Any:
+        return bessel_i(1)(x) if n == 0 else (bessel_i(n - 1)(x) + bessel_i(n + 1)(x)) / 2
+
+    primitive = Elementwise(_each(evaluate), slope)
+    return lambda x: apply(primitive, x)
+
+
+FUNCTIONS[np.i0] = bessel_i(0)
 
 
 def gammaln(x: Any) -> Any:
@@ -59,10 +86,6 @@ def gammaln(x: Any) -> Any:
 def gamma(x: Any) -> Any:
     """gamma(x), elementwise and differentiable."""
     return apply(GAMMA, x)
-
-
-def _each(f: Callable[[float], float]) -> Callable[[Any], Any]:
-    return lambda x: np.vectorize(f, otypes=[float])(x)[()]
 
 
 GAMMA = Elementwise(_each(math.gamma), lambda x: gamma(x) * polygamma(0)(x))
@@ -82,6 +105,8 @@ SPECIAL: dict[str, tuple[Callable[..., Any] | None, ...]] = {
     "xlogy": (lambda x, y: np.log(y), lambda x, y: x / y),
     "xlog1py": (lambda x, y: np.log1p(y), lambda x, y: x / (1 + y)),
     "entr": (lambda x: -np.log(x) - 1,),
+    "i0": (bessel_i(1),),
+    "i1": (lambda x: (bessel_i(0)(x) + bessel_i(2)(x)) / 2,),
     "erfinv": (lambda x: _sibling("erfinv", x, lambda y: np.exp(y * y) / _PEAK),),
     "ndtr": (lambda x: np.exp(-x * x / 2) / math.sqrt(2 * math.pi),),
 }
