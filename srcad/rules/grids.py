@@ -41,14 +41,15 @@ def gradient(f, *varargs, axis=None, edge_order=1, df, dvarargs):
     k = 0 if axis is None else axis
     z = np.moveaxis(f, k, -1)
     dz = np.moveaxis(df, k, -1)
+    n = np.shape(z)[-1] - 1
     if len(varargs) == 0:
-        h = np.ones(np.shape(z)[-1] - 1)
+        h = np.ones(n, z.dtype)
         slope = np.diff(z)
         dslope = np.diff(dz)
         dh = 0 * h
     elif np.ndim(varargs[0]) == 0:
-        h = np.full(np.shape(z)[-1] - 1, varargs[0])
-        dh = np.full(np.shape(z)[-1] - 1, dvarargs[0])
+        h = np.full(n, varargs[0], z.dtype)
+        dh = np.full(n, dvarargs[0], z.dtype)
         slope = np.diff(z) / h
         dslope = (np.diff(dz) - slope * dh) / h
     else:
@@ -111,7 +112,7 @@ def convolve(ct, a, v, mode="full"):
 @differential(np.polyval)
 def polyval(p, x, *, dp, dx):
     n = len(p)
-    slope = np.polyval(p[:-1] * np.arange(n - 1, 0, -1), x)
+    slope = np.polyval(p[:-1] * np.arange(n - 1, 0, -1, dtype=np.result_type(p)), x)
     return np.polyval(dp, x) + slope * dx
 
 

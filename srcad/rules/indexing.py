@@ -82,7 +82,7 @@ def select(ct, condlist, choicelist, default=0):
 
 @linear(np.bincount, wrt="weights")
 def bincount(ct, x, weights=None, minlength=0):
-    return ct[x]
+    return ct[x].astype(np.result_type(weights))
 
 
 # ---- order

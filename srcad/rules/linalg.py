@@ -61,10 +61,10 @@ def matrix_power(a, n, *, da):
         m = n
         base = a
         dbase = da
-    power = np.linalg.matrix_power
     if m == 0:
         return 0 * da
-    return sum([power(base, k) @ dbase @ power(base, m - 1 - k) for k in range(m)])
+    before = [np.linalg.matrix_power(base, k) for k in range(m)]
+    return sum([before[k] @ dbase @ before[m - 1 - k] for k in range(m)])
 
 
 @differential(np.linalg.pinv)
@@ -73,8 +73,8 @@ def pinv(a, *, da, out):
     p_t = np.conj(np.swapaxes(out, -1, -2))
     da_t = np.conj(np.swapaxes(da, -1, -2))
     m, n = np.shape(a)[-2:]
-    left = out @ p_t @ da_t @ (np.eye(m) - a @ out)
-    right = (np.eye(n) - out @ a) @ da_t @ p_t @ out
+    left = out @ p_t @ da_t @ (np.eye(m, dtype=out.dtype) - a @ out)
+    right = (np.eye(n, dtype=out.dtype) - out @ a) @ da_t @ p_t @ out
     return left + right - out @ da @ out
 
 
@@ -90,7 +90,7 @@ def cholesky(a, *, upper=False, da, out):
     strict = np.tril(lower, -1)
     symmetric = lower + np.conj(np.swapaxes(strict, -1, -2))
     inner = inverse @ symmetric @ np.conj(np.swapaxes(inverse, -1, -2))
-    dfactor = factor @ (np.tril(inner) * (1 - np.eye(np.shape(a)[-1]) / 2))
+    dfactor = factor @ (np.tril(inner) * (1 - np.eye(np.shape(a)[-1], dtype=out.dtype) / 2))
     if upper:
         return np.conj(np.swapaxes(dfactor, -1, -2))
     return dfactor

@@ -204,7 +204,8 @@ def transposed_subscripts(subscripts, k, ranks):
 def transposed_operands(operands, k, eyes, ones):
     """The operands that `transposed_subscripts` asks for besides the given ones."""
     sizes = np.shape(operands[k])
-    return [np.eye(sizes[p]) for p in eyes] + [np.ones(sizes[p]) for p in ones]
+    kind = np.result_type(*operands)
+    return [np.eye(sizes[p], dtype=kind) for p in eyes] + [np.ones(sizes[p], kind) for p in ones]
 
 
 @multilinear(np.einsum, wrt="operands", sequences=("operands",))

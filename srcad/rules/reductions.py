@@ -218,10 +218,11 @@ def quantile(a, q, axis=None, keepdims=False, *, da, dq, out):
     values = np.take_along_axis(x, order, 0)
     changes = np.take_along_axis(dx, order, 0)
     last = np.shape(x)[0] - 1
-    lower = np.clip(np.floor(q * last), 0, np.maximum(last - 1, 0)).astype(int)
+    below = np.clip(np.floor(q * last), 0, max(last - 1, 0))
+    lower = below.astype(int)
     upper = np.minimum(lower + 1, last)
     tail = np.shape(q) + (1,) * (np.ndim(x) - 1)
-    w = np.reshape(q * last - lower, tail)
+    w = np.reshape(q * last - below, tail)
     slope = last * (values[upper] - values[lower])
     dout = (1 - w) * changes[lower] + w * changes[upper] + slope * np.reshape(dq, tail)
     return np.reshape(dout, np.shape(out))
@@ -241,10 +242,11 @@ def percentile(a, q, axis=None, keepdims=False, *, da, dq, out):
     changes = np.take_along_axis(dx, order, 0)
     last = np.shape(x)[0] - 1
     position = q / 100 * last
-    lower = np.clip(np.floor(position), 0, np.maximum(last - 1, 0)).astype(int)
+    below = np.clip(np.floor(position), 0, max(last - 1, 0))
+    lower = below.astype(int)
     upper = np.minimum(lower + 1, last)
     tail = np.shape(q) + (1,) * (np.ndim(x) - 1)
-    w = np.reshape(position - lower, tail)
+    w = np.reshape(position - below, tail)
     slope = last / 100 * (values[upper] - values[lower])
     dout = (1 - w) * changes[lower] + w * changes[upper] + slope * np.reshape(dq, tail)
     return np.reshape(dout, np.shape(out))

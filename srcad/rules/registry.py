@@ -122,7 +122,7 @@ def is_literal(value: object) -> bool:
     A rule asks it to give a literal argument (`x ** 2`) a simpler formula. A literal has no
     derivative, so the formula may leave out its differential.
     """
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return type(value) in (int, float)
 
 
 def differential(
@@ -306,7 +306,7 @@ def _rule(
         own = own[1:]
     arguments = [p for p in own if p.kind is not inspect.Parameter.KEYWORD_ONLY]
     extra = {p.name: p for p in own if p.kind is inspect.Parameter.KEYWORD_ONLY}
-    names = [p.name for p in arguments]
+    names = [p.name for p in own]
     differentials = tuple(n for n in names if "d" + n in extra) if kind == "differential" else ()
     accumulates = tuple(n + "_bar" for n in names if n + "_bar" in extra)
     special = {"out", *("d" + n for n in differentials), *accumulates}
@@ -343,6 +343,7 @@ def _placed(
     their values.
     """
     positions: dict[str, int] = {}
+    open_ended = False
     for function in functions:
         try:
             reference = list(inspect.signature(function).parameters.values())
@@ -352,12 +353,15 @@ def _placed(
             by_position = [p for p in reference if p.kind in _POSITIONAL]
             positions = {p.name: -1 for p in reference}
             positions |= {p.name: k for k, p in enumerate(by_position)}
+            open_ended = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in reference)
             break
     placed: list[inspect.Parameter] = []
     moved: list[inspect.Parameter] = []
     for k, p in enumerate(arguments):
         bare = p.replace(annotation=inspect.Parameter.empty)
-        if p.kind in _POSITIONAL and (positions.get(p.name, k) != k or moved):
+        # One of the keywords that the primitive takes but does not list.
+        unlisted = open_ended and p.name not in positions and p.default is not p.empty
+        if p.kind in _POSITIONAL and (positions.get(p.name, k) != k or moved or unlisted):
             moved.append(bare.replace(kind=inspect.Parameter.KEYWORD_ONLY))
         elif p.kind is inspect.Parameter.KEYWORD_ONLY:
             moved.append(bare)

@@ -1,5 +1,7 @@
 """Rules of functions that rearrange: shapes, joins, splits, repeats, copies and new arrays."""
 
+import math
+
 import numpy as np
 
 from srcad.errors import MissingRule
@@ -30,8 +32,13 @@ def ravel(ct, a, order="C"):
     return np.reshape(ct, np.shape(a), order=order)
 
 
-@linear(np.squeeze, np.expand_dims, *methods("squeeze"), wrt="a")
+@linear(np.squeeze, *methods("squeeze"), wrt="a")
 def squeeze(ct, a, axis=None):
+    return np.reshape(ct, np.shape(a))
+
+
+@linear(np.expand_dims, wrt="a")
+def expand_dims(ct, a, axis):
     return np.reshape(ct, np.shape(a))
 
 
@@ -218,7 +225,9 @@ def meshgrid(ct, *xi, indexing="xy"):
 
 @linear(np.repeat, *methods("repeat"), wrt="a")
 def repeat(ct, a, repeats, axis=None, *, a_bar):
-    if axis is None:
+    if np.ndim(a) == 0:
+        a_bar[...] += np.sum(ct)
+    elif axis is None:
         places = np.repeat(np.arange(np.size(a)), repeats)
         a_bar[np.unravel_index(places, np.shape(a))] += ct
     else:
@@ -325,7 +334,7 @@ def full_like(ct, a, fill_value, dtype=None):
 
 
 @linear(np.arange, wrt=("start", "stop", "step"))
-def arange(ct, start, stop=None, step=1):
+def arange(ct, start, stop=None, step=1, dtype=None):
     """The number of elements is locally constant."""
     steps = np.sum(ct * np.arange(np.size(ct)))
     if stop is None:
@@ -335,7 +344,7 @@ def arange(ct, start, stop=None, step=1):
 
 @linear(np.linspace, wrt=("start", "stop"))
 def linspace(ct, start, stop, num=50, endpoint=True):
-    t = np.linspace(0.0, 1.0, num, endpoint)
+    t = np.linspace(0.0, 1.0, num, endpoint).astype(ct.dtype)
     to_start = np.tensordot(1 - t, ct, 1)
     to_stop = np.tensordot(t, ct, 1)
     return unbroadcast(to_start, np.shape(start)), unbroadcast(to_stop, np.shape(stop))
@@ -344,12 +353,12 @@ def linspace(ct, start, stop, num=50, endpoint=True):
 @differential(np.logspace)
 def logspace(start, stop, num=50, endpoint=True, base=10.0, *, dstart, dstop, out):
     """Of scalar ends."""
-    t = np.linspace(0.0, 1.0, num, endpoint)
-    return np.log(base) * out * ((1 - t) * dstart + t * dstop)
+    t = np.linspace(0.0, 1.0, num, endpoint).astype(out.dtype)
+    return math.log(base) * out * ((1 - t) * dstart + t * dstop)
 
 
 @differential(np.geomspace, domain="positive")
 def geomspace(start, stop, num=50, endpoint=True, *, dstart, dstop, out):
     """Of scalar ends."""
-    t = np.linspace(0.0, 1.0, num, endpoint)
+    t = np.linspace(0.0, 1.0, num, endpoint).astype(out.dtype)
     return out * ((1 - t) / start * dstart + t / stop * dstop)

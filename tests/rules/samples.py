@@ -1,0 +1,625 @@
+"""Arguments at which the rules are tested: for every function, several shapes.
+
+NumPy numbers and float arrays are active, Python numbers and integer arrays are not. A case of one
+name of a rule is run for its other names too (`np.sum` for `ndarray.sum`), as far as they take it.
+"""
+
+import math
+import operator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+_random = np.random.default_rng(20240607)
+
+
+@dataclass(frozen=True)
+class Case:
+    function: object
+    args: tuple
+    keywords: dict = field(default_factory=dict)
+
+    def __str__(self):
+        name = getattr(self.function, "__name__", str(self.function))
+        return f"{name}({', '.join(map(_describe, self.args))}{', ' if self.keywords else ''}" + (
+            ", ".join(f"{k}={_describe(v)}" for k, v in self.keywords.items()) + ")"
+        )
+
+
+def _describe(value):
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype.kind}{list(value.shape)}"
+    if isinstance(value, np.generic):
+        return value.dtype.kind
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_describe, value))}]"
+    return repr(value)
+
+
+CASES = []
+
+
+def case(function, *args, **keywords):
+    if function is not None:
+        CASES.append(Case(function, args, keywords))
+
+
+def R(*shape):
+    """Reals, away from 0 and from each other."""
+    values = _random.uniform(0.2, 1.8, shape) * _random.choice([-1.0, 1.0], shape)
+    return np.float64(values) if shape == () else values
+
+
+def P(*shape):
+    """Positive."""
+    values = _random.uniform(0.3, 1.9, shape)
+    return np.float64(values) if shape == () else values
+
+
+def U(*shape):
+    """Between -1 and 1."""
+    values = _random.uniform(-0.9, 0.9, shape)
+    return np.float64(values) if shape == () else values
+
+
+def A(*shape):
+    """Above one."""
+    return 1 + P(*shape)
+
+
+def Z(*shape):
+    """Complex."""
+    values = R(*shape) + 1j * R(*shape)
+    return np.complex128(values) if shape == () else values
+
+
+def M(n, *batch):
+    """Well conditioned square matrices."""
+    return R(*batch, n, n) / 4 + 2 * np.eye(n)
+
+
+def S(n, *batch):
+    """Symmetric positive definite matrices."""
+    half = R(*batch, n, n) / 3
+    return half @ np.swapaxes(half, -1, -2) + np.diag(np.arange(1.0, n + 1))
+
+
+SHAPES = ((), (3,), (2, 3))
+PAIRS = (((), ()), ((3,), (3,)), ((2, 3), (3,)), ((), (2, 2)), ((2, 1), (1, 3)), ((1,), (4,)))
+
+# ---- operators
+
+for s, t in PAIRS:
+    case(operator.add, R(*s), R(*t))
+    case(operator.sub, R(*s), R(*t))
+    case(operator.mul, R(*s), R(*t))
+    case(operator.truediv, R(*s), R(*t))
+    case(operator.mod, R(*s), R(*t))
+    case(np.fmod, R(*s), R(*t))
+    case(divmod, R(*s), R(*t))
+    case(operator.pow, P(*s), R(*t))
+case(operator.add, [R(), R()], [R()])
+case(operator.mul, [R(), R()], 3)
+case(operator.mul, 2, (R(), R(), R()))
+for s in SHAPES:
+    case(operator.pos, R(*s))
+    case(operator.neg, R(*s))
+    case(operator.abs, R(*s))
+    case(operator.truediv, R(*s), 2.5)
+    case(operator.truediv, 2, R(*s))
+    for n in (2, 1, 0, 3, 4, -1, -2, 2.0):
+        case(operator.pow, R(*s), n)
+    for n in (0.5, 1.5, -0.5):
+        case(operator.pow, P(*s), n)
+    case(operator.pow, 3, R(*s))
+    case(operator.pow, 2.5, R(*s))
+case(operator.pow, R(4), np.array([0, 1, 2, -3]))
+case(operator.truediv, Z(3), Z(3))
+case(operator.mul, Z(3), R(3))
+case(operator.pow, Z(3), 2)
+case(operator.pow, Z(3), Z(3))
+case(operator.abs, Z(3))
+case(math.remainder, R(), R())
+case(operator.concat, (R(),), (R(), R()))
+case(getattr(math, "fma", None), R(), R(), R())
+
+# ---- elementary functions
+
+for s in SHAPES:
+    for f in (np.exp, np.exp2, np.expm1, np.square, np.sin, np.cos, np.tan, np.arctan, np.sinh):
+        case(f, R(*s))
+    for f in (
+        np.cosh,
+        np.tanh,
+        np.arcsinh,
+        np.deg2rad,
+        np.rad2deg,
+        np.modf,
+        np.frexp,
+        np.conjugate,
+    ):
+        case(f, R(*s))
+    for f in (np.log, np.log2, np.log10, np.log1p, np.sqrt):
+        case(f, P(*s))
+    for f in (np.cbrt, np.reciprocal, np.sinc, np.nan_to_num, np.real, np.imag, np.angle):
+        case(f, R(*s))
+    for f in (np.arcsin, np.arccos, np.arctanh):
+        case(f, U(*s))
+    case(np.arccosh, A(*s))
+    case(np.ldexp, R(*s), 3)
+    case(np.clip, R(*s), -0.5, 0.5)
+    case(np.clip, R(*s), -0.4, None)
+    case(np.clip, R(*s), None, 0.3)
+    case(np.clip, R(*s), R(), R() + 2)
+    case(np.ndarray.clip, R(*(s or (1,))), -0.5, 0.5)
+    case(np.ndarray.clip, R(*(s or (1,))), None, R())
+    case(np.ndarray.clip, R(*(s or (1,))), R())
+for f in (
+    np.exp,
+    np.log,
+    np.sqrt,
+    np.sin,
+    np.cos,
+    np.tan,
+    np.tanh,
+    np.arcsin,
+    np.arccosh,
+    np.square,
+):
+    case(f, Z(3))
+for f in (np.arctan, np.arctanh, np.reciprocal, np.log1p, np.expm1, np.sinh, np.cosh, np.arcsinh):
+    case(f, Z(3))
+for f in (np.real, np.imag, np.angle, np.conjugate):
+    case(f, Z(2, 2))
+case(math.log, P())
+case(math.log, P(), A())
+case(math.erf, R())
+case(math.erfc, R())
+case(np.sinc, np.array([0.01, 0.15, 0.17, -0.1, 2.0]))
+for s, t in PAIRS:
+    for f in (np.arctan2, np.hypot, np.logaddexp, np.logaddexp2, np.maximum, np.minimum, np.fmax):
+        case(f, R(*s), R(*t))
+    case(np.copysign, R(*s), R(*t))
+    case(np.heaviside, R(*s), R(*t))
+    case(np.nextafter, R(*s), R(*t))
+    case(np.where, R(*np.broadcast_shapes(s, t)) > 0, R(*s), R(*t))
+case(np.where, np.array([True, False]), R(3, 1), R())
+case(np.heaviside, 0.0, R(3))
+case(complex, R(), R())
+case(complex, R())
+case(float, R())
+case(np.complex128, R())
+
+# ---- reductions
+
+for axis in (None, 0, 1, -1, (0, 2), (1, 0), (0, 1, 2)):
+    for keep in (False, True):
+        for f in (np.sum, np.mean, np.nansum, np.nanmean, np.var, np.std, np.max, np.min, np.prod):
+            case(f, R(2, 3, 2), axis=axis, keepdims=keep)
+        case(np.ptp, R(2, 3, 2), axis=axis, keepdims=keep)
+        case(
+            np.linalg.norm, R(3, 2), axis=axis if axis in (None, 0, 1, -1) else None, keepdims=keep
+        )
+for f in (np.sum, np.mean, np.nansum, np.nanmean, np.var, np.std, np.max, np.min, np.prod, np.ptp):
+    case(f, R(5))
+    case(f, R(4, 1))
+for f in (np.sum, np.mean, np.max, np.prod):
+    case(f, R())
+case(np.sum, R(0))
+case(np.sum, R(0, 3), 0)
+case(np.prod, R(0))
+case(np.prod, R(0, 3), 0)
+case(np.sum, Z(3))
+case(np.mean, Z(2, 3), 1)
+case(np.var, Z(4))
+case(np.std, Z(2, 4), 1)
+case(np.prod, Z(4))
+case(np.var, R(5), ddof=1)
+case(np.std, R(2, 5), axis=1, ddof=1)
+for f in (np.add.reduce, np.multiply.reduce, np.maximum.reduce):
+    case(f, R(3, 2))
+    case(f, R(4))
+    case(f, R(3, 2), 1, keepdims=True)
+for axis in (None, 0, 1, -1):
+    case(np.cumsum, R(3, 4), axis)
+    case(np.cumprod, R(3, 4), axis)
+case(np.cumsum, R(4))
+case(np.cumsum, R(0))
+case(np.cumprod, R(4))
+case(np.cumprod, Z(3))
+case(np.add.accumulate, R(3, 2))
+case(np.average, R(3, 4))
+case(np.average, R(3, 4), axis=1)
+case(np.average, R(3, 4), axis=1, weights=P(4))
+case(np.average, R(3, 4), axis=0, weights=P(3), keepdims=True)
+case(np.average, R(3, 4), weights=P(3, 4))
+case(np.average, R(3), weights=P(3))
+for x in (R(5), R(6), R(3, 4)):
+    case(np.median, x)
+    case(np.quantile, x, np.float64(0.3))
+    case(np.quantile, x, np.array([0.15, 0.72, 1.0])[:2])
+    case(np.percentile, x, np.float64(62.0))
+    case(np.percentile, x, 100)
+for axis in (0, 1, -1):
+    case(np.median, R(3, 4), axis=axis, keepdims=axis == 1)
+    case(np.quantile, R(3, 4), np.array([0.21, 0.66]), axis=axis)
+    case(np.percentile, R(3, 4), np.array([21.0, 66.0]), axis=axis, keepdims=True)
+
+# ---- shapes
+
+for order in "CFA":
+    case(np.reshape, R(2, 6), (3, 4), order)
+    case(np.reshape, np.asfortranarray(R(2, 6)), (3, -1), order)
+    case(np.ravel, R(2, 3), order)
+    case(np.ravel, np.asfortranarray(R(2, 3)), order)
+    case(np.ndarray.reshape, R(2, 6), 3, 4, order=order)
+case(np.ndarray.reshape, R(2, 6), (4, 3))
+case(np.ndarray.reshape, R(2, 6), -1)
+case(np.reshape, R(), (1, 1))
+case(np.ravel, R())
+case(np.squeeze, R(1, 3, 1))
+case(np.squeeze, R(1, 3, 1), 0)
+case(np.expand_dims, R(3, 2), 1)
+case(np.expand_dims, R(3, 2), (0, 3))
+for x in (R(), R(3), R(2, 3)):
+    case(np.atleast_1d, x)
+    case(np.atleast_2d, x)
+    case(np.atleast_3d, x)
+    case(np.transpose, x)
+case(np.atleast_2d, R(2), R())
+case(np.transpose, R(2, 3, 4), (1, 2, 0))
+case(np.transpose, R(2, 3, 4), (-1, 0, -2))
+case(np.ndarray.transpose, R(2, 3, 4))
+case(np.ndarray.transpose, R(2, 3, 4), None)
+case(np.ndarray.transpose, R(2, 3, 4), 2, 0, 1)
+case(np.ndarray.transpose, R(2, 3, 4), (2, 0, 1))
+case(np.ndarray.T, R(2, 3))
+case(np.ndarray.T, R(3))
+case(np.matrix_transpose, R(2, 3, 4))
+case(np.swapaxes, R(2, 3, 4), 0, -1)
+case(np.moveaxis, R(2, 3, 4), 0, -1)
+case(np.moveaxis, R(2, 3, 4), (0, 1), (2, 0))
+for axis in (None, 0, (0, 1), -1):
+    case(np.flip, R(2, 3), axis)
+    case(np.roll, R(2, 3), 2, axis)
+case(np.roll, R(2, 3), (1, -1), (0, 1))
+case(np.fliplr, R(2, 3))
+case(np.flipud, R(2, 3))
+for k in (0, 1, 2, 3, -1):
+    case(np.rot90, R(2, 3), k)
+case(np.rot90, R(2, 3, 2), 1, (1, 2))
+for axis in (0, 1, -1, None):
+    case(np.concatenate, [R(2, 2), R(2, 2)], axis)
+    case(np.append, R(2, 3), R(2, 3), axis)
+case(np.concatenate, (R(2, 3), R(1, 3), R(0, 3)))
+case(np.concatenate, R(2, 3, 2))
+case(np.concatenate, (R(2), np.array([1, 2])))
+for axis in (0, 1, -1):
+    case(np.stack, [R(3), R(3), R(3)], axis)
+case(np.stack, [R(), R()])
+case(np.stack, R(2, 3), 1)
+case(np.vstack, [R(3), R(2, 3)])
+case(np.vstack, [R(), R()])
+case(np.hstack, [R(3), R(2), R()])
+case(np.hstack, [R(2, 1), R(2, 3)])
+case(np.dstack, [R(2, 3), R(2, 3, 2)])
+case(np.dstack, [R(3), R(3)])
+case(np.column_stack, [R(3), R(3, 2)])
+case(np.append, R(2, 3), R())
+for axis in (0, 1):
+    case(np.split, R(4, 6), 2, axis)
+    case(np.split, R(4, 6), [1, 3], axis)
+case(np.array_split, R(5), 2)
+case(np.vsplit, R(4, 2), 2)
+case(np.hsplit, R(4), 2)
+case(np.hsplit, R(3, 4), 2)
+case(np.dsplit, R(2, 3, 4), 2)
+case(getattr(np, "unstack", None), R(2, 3), axis=1)
+case(np.broadcast_to, R(3), (2, 3))
+case(np.broadcast_to, R(2, 1), (4, 2, 3))
+case(np.broadcast_to, R(), (2, 3))
+case(np.broadcast_arrays, R(3), R(2, 1))
+case(np.meshgrid, R(3), R(2))
+case(np.meshgrid, R(3), R(2), R(2), indexing="ij")
+case(np.meshgrid, R(3), R(2), R(2))
+case(np.meshgrid, R(3))
+for axis in (None, 0, 1, -1):
+    case(np.repeat, R(2, 3), 2, axis)
+case(np.repeat, R(3), np.array([0, 2, 1]))
+case(np.repeat, R(2, 3), [1, 3], 0)
+case(np.repeat, R(), 3)
+for reps in (2, (2,), (2, 1), (2, 3), (2, 1, 2), ()):
+    case(np.tile, R(2, 3), reps)
+case(np.tile, R(), 3)
+for mode in ("constant", "edge", "reflect", "symmetric", "wrap"):
+    case(np.pad, R(3), 2, mode)
+    case(np.pad, R(3, 2), ((1, 0), (0, 1)), mode)
+case(np.pad, R(2, 3), (1, 2), "constant", constant_values=7.0)
+case(np.delete, R(4), 1)
+case(np.delete, R(3, 4), [0, 2], 1)
+case(np.delete, R(3, 2), [0, 2], None)
+case(np.copy, R(2, 3))
+case(np.array, R(2, 3))
+case(np.array, R())
+case(np.array, [R(), R(), 1.0])
+case(np.array, [R(2), R(2)])
+case(np.array, [(R(), R()), [R(), 2.0]])
+case(np.array, [[[R(), R()]], [[R(), R()]]])
+case(np.array, [[R(2), R(2)]])
+case(np.ndarray.astype, R(3), float)
+case(np.ndarray.astype, R(3), complex)
+case(np.ndarray.astype, R(3), int)
+case(np.ndarray.tolist, R(2, 3))
+case(np.ndarray.tolist, R(3))
+case(np.ndarray.item, R(2, 3), 4)
+case(np.ndarray.item, R(2, 3), -1)
+case(np.ndarray.item, R(2, 3), 1, 2)
+case(np.ndarray.item, R(2, 3), (1, 2))
+case(np.ndarray.item, R(1, 1))
+case(np.full, (2, 3), R())
+case(np.full, (2, 3), R(3))
+case(np.full_like, R(2, 3), R())
+case(np.full_like, R(2, 3), R(2, 1))
+case(np.arange, R())
+case(np.arange, -P(), A())
+case(np.arange, -P(), A(), P() / 3)
+case(np.linspace, R(), R(), 5)
+case(np.linspace, R(), 2.0, 5, False)
+case(np.linspace, R(3), R(), 4)
+case(np.logspace, R(), R(), 4)
+case(np.geomspace, P(), P(), 4)
+
+# ---- indexing
+
+for index in (
+    1,
+    -1,
+    slice(None),
+    slice(2, 0, -1),
+    slice(None, None, 2),
+    Ellipsis,
+    None,
+    (1, 2),
+    (slice(None), 1),
+    (Ellipsis, None, 0),
+    [0, 2, 0],
+    np.array([[0, 1], [1, 1]]),
+    (np.array([0, 1, 0]), np.array([1, 1, 1])),
+    (slice(None), np.array([2, 2, 0])),
+    (np.array([[0], [2]]), np.array([0, 1, 1])),
+    np.arange(12).reshape(3, 4) % 3 == 0,
+    np.array([True, False, True]),
+    (1, np.array([0, 0])),
+    (),
+):
+    case(operator.getitem, R(3, 4), index)
+case(operator.getitem, [R(), R(), R()], 1)
+case(operator.getitem, [R(), R(), R()], -1)
+case(operator.getitem, (R(), R(2), R()), slice(0, 2))
+case(operator.getitem, [R(), R(), R()], slice(None, None, -2))
+case(operator.getitem, {"a": R(), "b": R(2)}, "b")
+for axis in (None, 0, 1, -1):
+    case(np.take, R(3, 4), 1, axis)
+    case(np.take, R(3, 4), -1, axis)
+    case(np.take, R(3, 4), [0, 2, 0], axis)
+    case(np.take, R(3, 4), np.array([[0, 1], [1, 1]]), axis)
+    case(np.take, R(3, 4), [-5, 30], axis, mode="clip")
+    case(np.take, R(3, 4), [-5, 30], axis, mode="wrap")
+    case(np.compress, [True, False, True], R(3, 4), axis)
+    case(np.ndarray.compress, R(3, 4), [True, False, True], axis)
+case(np.take_along_axis, R(3, 4), np.array([[0, 0, -1, 1]]), 0)
+case(np.take_along_axis, R(3, 4), np.array([[0, 0], [3, 1], [2, 2]]), 1)
+case(np.take_along_axis, R(3, 4), np.array([[0], [3], [2]]), -1)
+case(np.take_along_axis, R(3, 4), np.array([11, 0, 0, -1]), None)
+case(np.extract, np.arange(6).reshape(2, 3) % 2 == 0, R(2, 3))
+case(np.choose, np.array([0, 1, 2, 1]), [R(4), R(), R(1)])
+case(np.select, [np.array([True, False, False]), np.array([True, True, False])], [R(3), R()], R())
+case(np.select, [np.array([True, False])], [R(2)])
+case(np.bincount, np.array([0, 2, 2, 1]), R(4))
+case(np.bincount, np.array([0, 2, 2, 1]), R(4), 6)
+for axis in (None, 0, 1, -1):
+    case(np.sort, R(3, 4), axis)
+    case(np.partition, R(3, 4), 2, axis)
+case(np.sort, R(5))
+for k in (0, 1, -1, 2, -2, 5):
+    case(np.diag, R(3), k)
+    case(np.diag, R(2, 4), k)
+    case(np.diag, R(3, 2), k)
+    case(np.diagonal, R(3, 4), k)
+    case(np.trace, R(3, 4), k)
+    case(np.tril, R(3, 4), k)
+    case(np.triu, R(2, 3, 3), k)
+case(np.diagonal, R(2, 3, 4), 1, 0, 2)
+case(np.diagonal, R(2, 3, 4), -1, 2, 1)
+case(np.trace, R(2, 3, 4), 0, 1, 2)
+
+# ---- sequences
+
+case(list, [R(), R()])
+case(list, R(3))
+case(tuple, R(2, 2))
+case(sum, [R(), R(), R()])
+case(sum, [R(3), R(), R(1)], R(3))
+case(sum, R(3), R())
+case(sum, R(2, 3))
+case(math.fsum, [R(), R()])
+case(max, R(), R())
+case(max, R(), R(), R())
+case(max, [R(), R(), R(), R()])
+case(min, R(), 0.1)
+case(min, (R(), R()))
+case(sorted, [R(), R(), R(), R()])
+case(sorted, [R(), R(), R(), R()], reverse=True)
+case(math.prod, [R(), R(), R()])
+case(math.prod, [R(), R()], start=R())
+case(math.hypot, R(), R())
+case(math.hypot, R(), R(), R())
+case(math.dist, [R(), R()], [R(), R()])
+case(getattr(math, "sumprod", None), [R(), R()], [R(), R()])
+
+# ---- sampled data
+
+_knots = np.array([-1.0, -0.3, 0.4, 1.1])
+case(np.interp, R(), _knots, R(4))
+case(np.interp, 2 * R(5), _knots, R(4))
+case(np.interp, 2 * R(2, 5), _knots, R(4), R(), R())
+case(np.interp, 2 * R(5), _knots, R(4), 0.0)
+for n in (1, 2, 3):
+    for axis in (0, 1, -1):
+        case(np.diff, R(4, 3), n, axis)
+case(np.diff, R(5))
+case(np.ediff1d, R(2, 3))
+for edge in (1, 2):
+    case(np.gradient, R(5), edge_order=edge)
+    case(np.gradient, R(5), P(), edge_order=edge)
+    case(np.gradient, R(5), np.cumsum(P(5)), edge_order=edge)
+    case(np.gradient, R(4, 5), axis=1, edge_order=edge)
+    case(np.gradient, R(4, 5), np.cumsum(P(4)), axis=0, edge_order=edge)
+case(np.trapezoid, R(5))
+case(np.trapezoid, R(5), dx=P())
+case(np.trapezoid, R(5), np.cumsum(P(5)))
+case(np.trapezoid, R(3, 4), np.cumsum(P(4)))
+case(np.trapezoid, R(3, 4), np.cumsum(P(3, 4), 0), axis=0)
+case(np.trapezoid, R(3, 4), dx=0.5, axis=0)
+for mode in ("full", "same", "valid"):
+    case(np.convolve, R(5), R(3), mode)
+    case(np.convolve, R(2), R(5), mode)
+    case(np.convolve, R(4), R(4), mode)
+    case(np.convolve, R(6), R(2), mode)
+case(np.polyval, R(4), R())
+case(np.polyval, R(4), R(3))
+case(np.polyval, R(1), R(3))
+case(np.unwrap, 4 * R(6))
+
+# ---- products
+
+for s, t in (
+    ((3,), (3,)),
+    ((2, 3), (3,)),
+    ((3,), (3, 2)),
+    ((2, 3), (3, 4)),
+    ((2, 3, 4), (4,)),
+    ((4,), (2, 4, 3)),
+    ((2, 3, 4), (2, 4, 2)),
+    ((2, 3, 4), (4, 2)),
+    ((3, 4), (2, 4, 2)),
+    ((1, 3, 4), (2, 4, 2)),
+    ((5, 1, 3, 4), (2, 4, 2)),
+):
+    case(operator.matmul, R(*s), R(*t))
+case(operator.matmul, Z(2, 3), Z(3))
+for s, t in (
+    ((), ()),
+    ((), (3,)),
+    ((2, 2), ()),
+    ((3,), (3,)),
+    ((2, 3), (3,)),
+    ((3,), (3, 2)),
+    ((2, 3), (3, 4)),
+    ((2, 2, 3), (3,)),
+    ((3,), (2, 3, 4)),
+    ((2, 3), (2, 3, 4)),
+    ((2, 2, 3), (2, 3, 4)),
+    ((2, 2, 3), (3, 4)),
+):
+    case(np.dot, R(*s), R(*t))
+for s, t in (
+    ((), ()),
+    ((), (3,)),
+    ((3,), ()),
+    ((3,), (3,)),
+    ((2, 3), (3,)),
+    ((3,), (2, 3)),
+    ((2, 3), (4, 3)),
+    ((2, 2, 3), (4, 2, 3)),
+):
+    case(np.inner, R(*s), R(*t))
+for s, t in (((2,), (3,)), ((2, 2), (3,)), ((), (3,))):
+    case(np.outer, R(*s), R(*t))
+    case(np.multiply.outer, R(*s), R(*t))
+    case(np.add.outer, R(*s), R(*t))
+    case(np.subtract.outer, R(*s), R(*t))
+case(np.vdot, R(3), R(3))
+case(np.vdot, R(2, 2), R(2, 2))
+case(np.vdot, Z(3), Z(3))
+case(np.vecdot, R(2, 3), R(2, 3))
+case(np.vecdot, R(3), R(2, 3))
+case(np.vecdot, Z(2, 3), Z(3))
+case(np.tensordot, R(2, 3), R(3, 4), 1)
+case(np.tensordot, R(2, 3), R(2, 3), 2)
+case(np.tensordot, R(2), R(3), 0)
+case(np.tensordot, R(2, 3, 4), R(4, 2, 5), ((0, 2), (1, 0)))
+case(np.tensordot, R(2, 3, 4), R(4, 2, 5), ((2, 0), (0, 1)))
+case(np.tensordot, R(2, 3, 4), R(3, 5), (1, 0))
+case(np.tensordot, R(2, 3, 4), R(3, 5), (-2, -2))
+for s, t in (((2,), (3,)), ((2, 3), (2, 2)), ((3,), (2, 2)), ((2, 2), (3,)), ((1, 2, 2), (2, 1))):
+    case(np.kron, R(*s), R(*t))
+case(np.cross, R(3), R(3))
+case(np.cross, R(2, 3), R(3))
+case(np.cross, R(3, 2), R(3, 2), axis=0)
+for spec, shapes in (
+    ("ij,jk->ik", ((2, 3), (3, 4))),
+    ("ij,jk", ((2, 3), (3, 4))),
+    ("ij,ij->", ((2, 3), (2, 3))),
+    ("i,j->ij", ((2,), (3,))),
+    ("ii->i", ((3, 3),)),
+    ("ii", ((3, 3),)),
+    ("iii->i", ((2, 2, 2),)),
+    ("ij->ji", ((2, 3),)),
+    ("ij->i", ((2, 3),)),
+    ("ij->", ((2, 3),)),
+    ("ij,j->i", ((2, 3), (3,))),
+    ("ij,kj,k->i", ((2, 3), (4, 3), (4,))),
+    ("...ij,...jk->...ik", ((2, 2, 3), (3, 4))),
+    ("...i,i->...", ((2, 2, 3), (3,))),
+    ("i...->...", ((2, 3),)),
+    ("b i j , b j -> b i", ((2, 2, 3), (2, 3))),
+    ("ij,ij->ij", ((1, 3), (2, 3))),
+    ("ii,ij->j", ((2, 2), (2, 3))),
+    ("i,i,i->i", ((3,), (3,), (3,))),
+):
+    case(np.einsum, spec, *[R(*s) for s in shapes])
+
+# ---- linear algebra
+
+for f in (np.linalg.inv, np.linalg.det, np.linalg.slogdet, np.linalg.pinv):
+    case(f, M(3))
+    case(f, M(2, 2))
+case(np.linalg.inv, M(2) + 0j)
+case(np.linalg.det, Z(3, 3))
+case(np.linalg.slogdet, Z(3, 3))
+case(np.linalg.pinv, R(2, 4))
+case(np.linalg.pinv, R(4, 2))
+case(np.linalg.solve, M(3), R(3))
+case(np.linalg.solve, M(3), R(3, 2))
+case(np.linalg.solve, M(3, 2), R(2, 3, 1))
+case(np.linalg.solve, M(3, 2), R(3, 2))
+case(np.linalg.solve, M(3, 2), R(3))
+for n in (0, 1, 2, 3, -1, -2):
+    case(np.linalg.matrix_power, M(3), n)
+for f in (np.linalg.cholesky, np.linalg.eigh, np.linalg.eigvalsh):
+    case(f, S(3))
+    case(f, S(2, 2))
+case(np.linalg.eigh, S(3), "U")
+case(np.linalg.eigvalsh, S(3), "U")
+if np.lib.NumpyVersion(np.__version__) >= "2.0.0":
+    case(np.linalg.cholesky, S(3), upper=True)
+case(np.linalg.svd, R(3, 3))
+for s in ((3, 3), (4, 2), (2, 4), (2, 3, 2)):
+    case(np.linalg.svd, R(*s), full_matrices=False)
+    case(np.linalg.svd, R(*s), compute_uv=False)
+case(np.linalg.svd, R(2, 4), True, False)
+case(np.linalg.qr, R(3, 3))
+case(np.linalg.qr, R(4, 2))
+case(np.linalg.qr, R(2, 3, 2))
+for order in (None, 0, 1, 2, 3, 1.5, -1, np.inf, -np.inf):
+    case(np.linalg.norm, R(4), order)
+    case(np.linalg.norm, R(3, 4), order, axis=1)
+    case(np.linalg.norm, R(3, 4), order, axis=0, keepdims=True)
+    case(np.linalg.norm, Z(4), order)
+for order in (None, "fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf):
+    case(np.linalg.norm, R(3, 4), order)
+    case(np.linalg.norm, R(2, 3, 4), order, axis=(0, 2))
+    case(np.linalg.norm, R(2, 3, 4), order, axis=(2, 1), keepdims=True)
+case(np.linalg.norm, R(2, 3, 2))
+case(np.linalg.norm, Z(2, 3))

@@ -1,0 +1,231 @@
+"""Every rule, at every sample of its functions, by its own body.
+
+`test_rule` runs the body as Python. `CHECKS` is where a second way to check the same case is added.
+"""
+
+import builtins
+import inspect
+import math
+import operator
+import textwrap
+
+import gast
+import numpy as np
+import pytest
+
+from srcad import rules
+from srcad.rules.registry import Rule
+from tests.rules.check_rule import (
+    _bind,
+    _direction,
+    _map,
+    call,
+    check_rule,
+    is_active,
+    run_differential,
+    run_transpose,
+)
+from tests.rules.samples import CASES, Case
+
+RULES = list(rules.rules())
+NOT_SAMPLED = {
+    # Single precision is too coarse for differences.
+    np.float32,
+    np.float16,
+    np.complex64,
+    # Twins with other restrictions on the same arguments.
+    np.linalg.outer,
+    np.linalg.tensordot,
+    np.asfortranarray,
+    np.fabs,
+    math.fabs,
+}
+
+
+def _home(function):
+    return getattr(function, "__objclass__", None) or getattr(function, "__module__", None)
+
+
+def _suits(function, case):
+    """Whether a case written for another name of the rule can be run for `function`."""
+    if function is case.function:
+        return True
+    if _home(function) is np.generic or function in NOT_SAMPLED:
+        return False
+    first = case.args[0]
+    if any(isinstance(a, (list, tuple)) for a in case.args) and case.function is operator.mul:
+        return function is operator.mul
+    if _home(case.function) == "_operator" and isinstance(first, (list, tuple, dict)):
+        return _home(function) == "_operator"
+    if function is operator.concat or case.function is operator.concat:
+        return False
+    if function is np.split and case.function is np.array_split:
+        return False
+    if _home(function) is np.ndarray:
+        return isinstance(first, np.ndarray)
+    if _home(function) in ("math", "builtins"):
+        scalars = all(np.ndim(a) == 0 and not isinstance(a, (list, tuple)) for a in case.args)
+        return scalars and not any(np.iscomplexobj(a) for a in case.args)
+    return True
+
+
+def _cases():
+    for case in CASES:
+        rule = rules.lookup(case.function)
+        assert rule is not None, f"no rule for {case.function}"
+        for function in rule.functions:
+            if _suits(function, case):
+                yield Case(function, case.args, case.keywords)
+
+
+CHECKS = [check_rule]
+COVERED = list(_cases())
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("case", COVERED, ids=str)
+def test_rule(case, check):
+    check(case.function, *case.args, **case.keywords)
+
+
+def test_every_rule_has_a_sample():
+    sampled = {rules.lookup(c.function) for c in COVERED}
+    sampled |= {rules.lookup_transpose(c.function) for c in COVERED}
+    sampled |= {rules.lookup_pullback(c.function) for c in COVERED}
+    missing = [
+        r.name for r in RULES if r not in sampled and not r.body.__module__.endswith("intrinsics")
+    ]
+    assert not missing
+
+
+def test_every_function_is_sampled_or_known_not_to_be():
+    sampled = {c.function for c in COVERED} | NOT_SAMPLED
+    missing = [
+        (r.name, f)
+        for r in RULES
+        for f in r.functions
+        if f not in sampled and _home(f) is not np.generic
+    ]
+    assert not [m for m in missing if not m[1].__module__ == "srcad.rules.intrinsics"]
+
+
+# ---- closure: what a rule calls can be differentiated again
+
+STRUCTURE = {"range", "len", "isinstance", "tuple", "list"}
+METHODS_OF_LISTS = {"append"}
+
+
+def _resolve(node, scope):
+    """The object that a dotted name means in a body, None if it hangs on a local value."""
+    match node:
+        case gast.Name(id=name):
+            if name in scope:
+                return scope[name]
+            return getattr(builtins, name, None)
+        case gast.Attribute(value=value, attr=attr):
+            owner = _resolve(value, scope)
+            return None if owner is None else getattr(owner, attr)
+    return None
+
+
+OPERATORS = {
+    gast.Add: operator.add,
+    gast.Sub: operator.sub,
+    gast.Mult: operator.mul,
+    gast.Div: operator.truediv,
+    gast.FloorDiv: operator.floordiv,
+    gast.Mod: operator.mod,
+    gast.Pow: operator.pow,
+    gast.MatMult: operator.matmul,
+    gast.USub: operator.neg,
+    gast.Not: operator.not_,
+    gast.BitAnd: operator.and_,
+}
+
+
+def called_by(rule: Rule):
+    """The functions, operators and methods that the body of `rule` uses."""
+    body = rule.body
+    tree = gast.parse(textwrap.dedent(inspect.getsource(body)))
+    scope = body.__globals__
+    raised = {id(n.exc) for n in gast.walk(tree) if isinstance(n, gast.Raise)}
+    decorators = {id(m) for n in tree.body[0].decorator_list for m in gast.walk(n)}
+    for node in gast.walk(tree):
+        if id(node) in decorators or id(node) in raised:
+            continue
+        match node:
+            case gast.Call(func=func):
+                function = _resolve(func, scope)
+                if function is not None:
+                    yield gast.unparse(func), function
+                else:
+                    assert isinstance(func, gast.Attribute), gast.unparse(node)
+                    if func.attr not in METHODS_OF_LISTS:
+                        yield func.attr, getattr(np.ndarray, func.attr)
+            case gast.Attribute(value=value, attr=attr) if _resolve(value, scope) is None:
+                if attr not in METHODS_OF_LISTS | {"fnc"}:
+                    yield attr, getattr(np.ndarray, attr)
+            case gast.BinOp(op=op) | gast.UnaryOp(op=op):
+                yield type(op).__name__, OPERATORS[type(op)]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda r: f"{r.name}-{r.kind}")
+def test_a_body_calls_only_what_has_a_derivative(rule):
+    unknown = [n for n, f in called_by(rule) if n not in STRUCTURE and not rules.is_known(f)]
+    assert not unknown
+
+
+# ---- types
+
+
+def _single(value):
+    def at(v):
+        if is_active(v) and v.dtype.kind == "f":
+            return v.astype(np.float32)
+        return v
+
+    return _map(at, value)
+
+
+@pytest.mark.parametrize(
+    "case", [c for c in COVERED if rules.lookup(c.function).elementwise is False], ids=str
+)
+def test_single_precision_stays(case):
+    """A rule that is not elementwise keeps the precision itself; for others the compiler does.
+
+    Where the function itself changes the precision of its argument, so may the rule.
+    """
+    rule = rules.lookup(case.function)
+    bound = _bind(rule, case.args, case.keywords)
+    active = [n for n in rule.wrt if n in bound and is_active(bound[n])]
+    small = {n: _single(v) for n, v in bound.items()}
+    with np.errstate(all="ignore"):
+        out = call(case.function, rule, small)
+    if not _is_single(out):
+        return
+    seed = np.random.default_rng(3)
+    if rule.kind == "differential":
+        tangents = {n: _direction(small[n], seed) for n in active}
+        _keeps(run_differential(rule, small, tangents, out), out)
+    for reverse in (rules.lookup_transpose(case.function), rules.lookup_pullback(case.function)):
+        if reverse is not None:
+            bars = run_transpose(reverse, _direction(out, seed), small, out)
+            for name in set(active) & set(reverse.wrt):
+                _keeps(bars[name], small[name])
+
+
+def _is_single(value):
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_single, value))
+    return getattr(value, "dtype", None) == np.float32
+
+
+def _keeps(found, like):
+    if isinstance(like, (list, tuple)):
+        for k in range(len(like)):
+            _keeps(found[k], like[k])
+    elif isinstance(like, dict):
+        for k in like:
+            _keeps(found[k], like[k])
+    elif isinstance(like, (np.ndarray, np.generic)) and like.dtype == np.float32:
+        assert isinstance(found, (int, float)) or found.dtype == np.float32
