@@ -5,10 +5,8 @@ every function at each of its examples, in the order of definition; the tests di
 every mode and order, the benchmark takes those tagged `scalar`.
 
 Tags
-    scalar    Python floats in and out, straight-line code and loops over scalars
-    concrete  asks for real floats (a type test, a hash, text), so a tape's variables cannot
-              stand in for them and the check uses differences
-    prints    writes to the standard output
+    scalar  Python floats in and out, straight-line code and loops over scalars
+    prints  writes to the standard output
 """
 
 from .registry import CASES, Case, case, holds_floats, leaves

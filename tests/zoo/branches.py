@@ -56,8 +56,8 @@ def integer_constant_in_one_branch(x):
     if x <= 0:
         y = 2
     else:
-        y = x + 2
-    return y
+        y = x * x + 2
+    return y * 0.5
 
 
 @case((-1.0,), (3.0,))

@@ -220,7 +220,7 @@ def isinstance_decides(x, y):
     return x
 
 
-@case((0.7,), (np.array([0.7, 1.3]),), tags="concrete")
+@case((0.7,), (np.array([0.7, 1.3]),))
 def isinstance_of_argument_type(x):
     if isinstance(x, float):
         return x * x

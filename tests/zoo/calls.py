@@ -380,7 +380,7 @@ def recursive_closure(x):
     return tower(3)
 
 
-@case(((((0.7, 1.3), 0.2), (2.0, 0.1)),), tags="concrete")
+@case(((((0.7, 1.3), 0.2), (2.0, 0.1)),))
 def recursion_on_tree(tree):
     if isinstance(tree, tuple):
         left, right = tree
@@ -448,7 +448,7 @@ def cached_square(x):
     return x * x
 
 
-@case((0.7,), tags="concrete")
+@case((0.7,))
 def cached_helper_on_floats(x):
     return cached_square(x) * x + cached_square(2.0)
 

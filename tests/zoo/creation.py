@@ -34,8 +34,8 @@ def linspace_between_active_ends(a, b):
 
 
 @case((0.7, 1.9))
-def logspace_of_active_ends(a, b):
-    return np.geomspace(a, b, 4) + np.logspace(0.0, a, 4)
+def powers_of_active_linspace(a, b):
+    return 10.0 ** np.linspace(0.0, a, 4) * b
 
 
 @case((V,))

@@ -342,7 +342,7 @@ def secant_method(a, guess):
         return v**3 - a
 
     x0, x1 = guess, guess + 1.0
-    for _ in range(12):
+    for _ in range(4):
         f0, f1 = f(x0), f(x1)
         if abs(f1 - f0) < 1e-4:
             break

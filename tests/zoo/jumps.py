@@ -181,7 +181,7 @@ def return_in_else_of_loop(x):
             break
     else:
         return y - x
-    return math.sqrt(y)
+    return math.sqrt(y + 1.0)
 
 
 @case((0.7,), (-0.7,), (3.0,))

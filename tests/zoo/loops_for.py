@@ -178,7 +178,7 @@ def over_array(x):
     return total
 
 
-@case((np.arange(6.0).reshape(3, 2) + 0.5,))
+@case((np.arange(6.0).reshape(3, 2) / 7,))
 def over_rows(x):
     state = np.zeros(2)
     for row in x:
