@@ -221,7 +221,7 @@ def direction(value: Any) -> Any:
 
 
 class Oracle:
-    """The oracle itself as an engine: right, and without the compiler. Nested, it gives no value."""
+    """The oracle itself as an engine, without the compiler. Nested, it gives no value."""
 
     def jvp(self, f: Callable[..., Any], primals: Any, tangents: Any) -> Any:
         return reference_jvp(f, tuple(primals), tuple(tangents))

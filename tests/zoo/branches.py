@@ -123,7 +123,7 @@ def conditionally_undefined(x, y):
     return z
 
 
-@case((0.1, -0.1), (-0.1, 0.2))
+@case((0.1, -0.1), (-0.3, 0.2))
 def division_in_untaken_branch(x, y):
     z = y
     if x < 0:

@@ -155,7 +155,7 @@ def error_functions(x):
     return math.erf(x) + 2 * math.erfc(x) * x
 
 
-@case((2.3,), (-1.4,))
+@case((2.3,), (0.6,))
 def gamma_functions(x):
     return math.gamma(x) + math.lgamma(x)
 
