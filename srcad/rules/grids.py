@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from srcad.errors import MissingRule
 from srcad.rules.intrinsics import unbroadcast
 from srcad.rules.registry import differential, linear, multilinear
 
@@ -107,6 +108,23 @@ def convolve(ct, a, v, mode="full"):
         left = 0
     full = np.pad(ct, (left, n + m - 1 - len(ct) - left))
     return np.convolve(full, v[::-1], "valid"), np.convolve(full, a[::-1], "valid")
+
+
+@multilinear(np.correlate, wrt=("a", "v"))
+def correlate(ct, a, v, mode="valid"):
+    """Of real sequences, the first not shorter than the second."""
+    n = len(a)
+    m = len(v)
+    if n < m or np.iscomplexobj(v):
+        raise MissingRule(None, "correlate is supported for a real second sequence, not longer")
+    if mode == "same":
+        left = (m - 1) // 2
+    elif mode == "valid":
+        left = m - 1
+    else:
+        left = 0
+    full = np.pad(ct, (left, n + m - 1 - len(ct) - left))
+    return np.convolve(full, v, "valid"), np.convolve(full, a[::-1], "valid")[::-1]
 
 
 @differential(np.polyval)

@@ -118,6 +118,11 @@ def diag(ct, v, k=0):
     return np.where(np.eye(n, m, k, dtype=bool), ct[rows][:, None], 0)
 
 
+@linear(np.diagflat, wrt="v")
+def diagflat(ct, v, k=0):
+    return np.reshape(np.diagonal(ct, k), np.shape(v))
+
+
 @linear(np.diagonal, *methods("diagonal"), wrt="a")
 def diagonal(ct, a, offset=0, axis1=0, axis2=1):
     if np.size(ct) == 0:
@@ -134,6 +139,12 @@ def trace(ct, a, offset=0, axis1=0, axis2=1):
     ones = np.eye(np.shape(a)[axis1], np.shape(a)[axis2], offset, dtype=bool)
     filled = np.where(ones, np.expand_dims(ct, (-2, -1)), 0)
     return np.moveaxis(filled, (-2, -1), (axis1, axis2))
+
+
+@linear(np.linalg.trace, wrt="x")
+def matrix_trace(ct, x, *, offset=0):
+    ones = np.eye(np.shape(x)[-2], np.shape(x)[-1], offset, dtype=bool)
+    return np.where(ones, np.expand_dims(ct, (-2, -1)), 0)
 
 
 @linear(np.tril, wrt="m")

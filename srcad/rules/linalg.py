@@ -159,6 +159,13 @@ def svd(a, full_matrices=True, compute_uv=True, *, da, out):
     return du, np.diagonal(inner, 0, -2, -1), np.swapaxes(dv, -1, -2)
 
 
+@differential(np.linalg.svdvals)
+def svdvals(x, *, dx):
+    u, _, vh = np.linalg.svd(x, full_matrices=False)
+    v = np.conj(np.swapaxes(vh, -1, -2))
+    return np.real(np.sum(np.conj(u) * (dx @ v), -2))
+
+
 @differential(np.linalg.qr)
 def qr(a, mode="reduced", *, da, out):
     """Real matrices of full rank with at least as many rows as columns, in reduced form."""

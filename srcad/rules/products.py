@@ -111,6 +111,19 @@ def vecdot(ct, x1, x2):
     return unbroadcast(ct * x2, np.shape(x1)), unbroadcast(ct * x1, np.shape(x2))
 
 
+@multilinear(getattr(np, "matvec", None), wrt=("x1", "x2"))
+def matvec(ct, x1, x2):
+    to_x1 = unbroadcast(ct[..., :, None] * x2[..., None, :], np.shape(x1))
+    return to_x1, unbroadcast(np.sum(ct[..., :, None] * x1, -2), np.shape(x2))
+
+
+@multilinear(getattr(np, "vecmat", None), wrt=("x1", "x2"))
+def vecmat(ct, x1, x2):
+    to_x1 = np.sum(ct[..., None, :] * x2, -1)
+    to_x2 = ct[..., None, :] * np.conj(x1)[..., :, None]
+    return unbroadcast(np.conj(to_x1), np.shape(x1)), unbroadcast(to_x2, np.shape(x2))
+
+
 @multilinear(np.tensordot, np.linalg.tensordot, wrt=("a", "b"))
 def tensordot(ct, a, b, axes=2):
     if isinstance(axes, int):
@@ -148,7 +161,7 @@ def kron(ct, a, b):
     return np.reshape(to_a, np.shape(a)), np.reshape(to_b, np.shape(b))
 
 
-@multilinear(np.cross, wrt=("a", "b"))
+@multilinear(np.cross, np.linalg.cross, wrt=("a", "b"))
 def cross(ct, a, b, axis=-1):
     """Of vectors with three components."""
     to_a = unbroadcast(np.cross(b, ct, axis=axis), np.shape(a))

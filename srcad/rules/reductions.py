@@ -58,6 +58,23 @@ def std(a, axis=None, dtype=None, ddof=0, keepdims=False, *, da, out):
     return np.sum(centred * da, axis, keepdims=keepdims) / scale
 
 
+@differential(np.nanvar)
+def nanvar(a, axis=None, dtype=None, ddof=0, keepdims=False, *, da):
+    seen = np.logical_not(np.isnan(a))
+    n = np.sum(seen, axis, np.result_type(a), keepdims=keepdims) - ddof
+    centred = np.where(seen, a - np.nanmean(a, axis, keepdims=True), 0)
+    return 2 * np.sum(centred * da, axis, keepdims=keepdims) / n
+
+
+@differential(np.nanstd)
+def nanstd(a, axis=None, dtype=None, ddof=0, keepdims=False, *, da, out):
+    """Of equal values 0, a subgradient."""
+    seen = np.logical_not(np.isnan(a))
+    n = np.sum(seen, axis, np.result_type(a), keepdims=keepdims) - ddof
+    centred = np.where(seen, a - np.nanmean(a, axis, keepdims=True), 0)
+    return np.sum(centred * da, axis, keepdims=keepdims) / (np.where(out == 0, 1, out) * n)
+
+
 @differential(np.max, np.amax, np.min, np.amin, np.nanmax, np.nanmin, *methods("max", "min"))
 def extremum(a, axis=None, keepdims=False, *, da, out):
     """Ties share the derivative equally."""
@@ -127,6 +144,17 @@ def cumsum(ct, a, axis=None, dtype=None):
     if axis is None:
         return np.reshape(np.cumsum(ct[::-1])[::-1], np.shape(a))
     return np.flip(np.cumsum(np.flip(ct, axis), axis), axis)
+
+
+@differential(np.nancumsum)
+def nancumsum(a, axis=None, dtype=None, *, da):
+    return np.cumsum(np.where(np.isnan(a), 0, da), axis)
+
+
+@linear(getattr(np, "cumulative_sum", None), wrt="x")
+def cumulative_sum(ct, x, *, axis=None):
+    k = 0 if axis is None else axis
+    return np.flip(np.cumsum(np.flip(ct, k), k), k)
 
 
 @linear(np.add.accumulate, wrt="array")

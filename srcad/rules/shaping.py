@@ -70,7 +70,7 @@ def transpose_attribute(ct, self):
     return np.transpose(ct)
 
 
-@linear(np.matrix_transpose, *methods("mT"), wrt="x")
+@linear(np.matrix_transpose, np.linalg.matrix_transpose, *methods("mT"), wrt="x")
 def matrix_transpose(ct, x):
     return np.swapaxes(ct, -1, -2)
 
@@ -163,6 +163,25 @@ def column_stack(ct, tup):
     lengths = [np.shape(a)[1] if np.ndim(a) > 1 else 1 for a in tup]
     parts = np.split(ct, np.cumsum(lengths)[:-1], 1)
     return [np.reshape(parts[k], np.shape(tup[k])) for k in range(len(tup))]
+
+
+@linear(np.block, wrt="arrays", sequences=("arrays",))
+def block(ct, arrays):
+    """Of matrices, in one or two levels of lists."""
+    if isinstance(arrays[0], list):
+        rows = arrays
+    else:
+        rows = [arrays]
+    if any(np.ndim(a) != 2 for row in rows for a in row):
+        raise MissingRule(None, "block is supported for two-dimensional arrays only")
+    bands = np.split(ct, np.cumsum([np.shape(row[0])[0] for row in rows])[:-1], 0)
+    bars = []
+    for k in range(len(rows)):
+        widths = [np.shape(a)[1] for a in rows[k]]
+        bars.append(np.split(bands[k], np.cumsum(widths)[:-1], 1))
+    if isinstance(arrays[0], list):
+        return bars
+    return bars[0]
 
 
 @linear(np.append, wrt=("arr", "values"))
@@ -293,7 +312,7 @@ def array(ct, a, dtype=None):
     ]
 
 
-@linear(*methods("astype"), wrt="self")
+@linear(*methods("astype"), getattr(np, "astype", None), wrt="self")
 def astype(ct, self, dtype, *, order="K", casting="unsafe", subok=True, copy=True):
     """A cast to integers or booleans cuts the derivative."""
     if not np.issubdtype(dtype, np.inexact):

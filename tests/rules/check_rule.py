@@ -247,7 +247,7 @@ def _difference(function, rule, primal, tangents):
 
         return _map(lambda a, b: (np.asarray(a) - np.asarray(b)) / (2 * h), moved(1), moved(-1))
 
-    rows = [at(2e-4 / 2**k) for k in range(3)]
+    rows = [at(1e-4 / 2**k) for k in range(3)]
     for order in (4, 16):
         rows = [
             _map(lambda fine, coarse: (order * fine - coarse) / (order - 1), rows[k + 1], rows[k])

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from srcad.rules.intrinsics import over, times, unbroadcast
+
 _random = np.random.default_rng(20240607)
 
 
@@ -44,9 +46,14 @@ def case(function, *args, **keywords):
         CASES.append(Case(function, args, keywords))
 
 
+_ranks = iter(np.resize(_random.permutation(4001), 40010))
+
+
 def R(*shape):
-    """Reals, away from 0 and from each other."""
-    values = _random.uniform(0.2, 1.8, shape) * _random.choice([-1.0, 1.0], shape)
+    """Reals, away from 0 and with magnitudes away from each other: no kink is near."""
+    ranks = [next(_ranks) for _ in range(math.prod(shape))]
+    values = 0.2 + 1.6 * np.reshape(ranks, shape) / 4001
+    values = values * _random.choice([-1.0, 1.0], shape)
     return np.float64(values) if shape == () else values
 
 
@@ -86,6 +93,17 @@ def S(n, *batch):
 
 SHAPES = ((), (3,), (2, 3))
 PAIRS = (((), ()), ((3,), (3,)), ((2, 3), (3,)), ((), (2, 2)), ((2, 1), (1, 3)), ((1,), (4,)))
+
+# ---- what the rules themselves use
+
+for s, t in PAIRS:
+    case(over, R(*s), R(*t))
+    case(times, R(*s), R(*t))
+case(unbroadcast, R(2, 3), (3,))
+case(unbroadcast, R(2, 3), (1, 3))
+case(unbroadcast, R(2, 3), ())
+case(unbroadcast, R(4, 2, 3), (2, 1))
+case(unbroadcast, R(2, 3), (2, 3))
 
 # ---- operators
 
@@ -216,6 +234,18 @@ case(np.std, Z(2, 4), 1)
 case(np.prod, Z(4))
 case(np.var, R(5), ddof=1)
 case(np.std, R(2, 5), axis=1, ddof=1)
+_holes = R(3, 4)
+_holes[0, 1] = _holes[2, 3] = np.nan
+for axis in (None, 0, 1):
+    for f in (np.nansum, np.nanmean, np.nanvar, np.nanstd, np.nanmax, np.nanmin):
+        case(f, _holes, axis=axis, keepdims=axis == 0)
+    case(np.nancumsum, _holes, axis)
+    case(np.prod, np.array([[0.0, 2.0, -1.5], [0.0, 0.0, 0.7]]), axis=axis)
+    case(np.cumprod, np.array([[0.5, 2.0, 0.0], [0.0, 0.0, 0.7]]), axis=axis)
+case(np.nanvar, _holes, ddof=1)
+case(np.nan_to_num, _holes)
+case(getattr(np, "cumulative_sum", None), R(4))
+case(getattr(np, "cumulative_sum", None), R(3, 4), axis=1)
 for f in (np.add.reduce, np.multiply.reduce, np.maximum.reduce):
     case(f, R(3, 2))
     case(f, R(4))
@@ -306,6 +336,8 @@ case(np.dstack, [R(2, 3), R(2, 3, 2)])
 case(np.dstack, [R(3), R(3)])
 case(np.column_stack, [R(3), R(3, 2)])
 case(np.append, R(2, 3), R())
+case(np.block, [[R(2, 2), R(2, 1)], [R(1, 3)]])
+case(np.block, [R(2, 2), R(2, 1)])
 for axis in (0, 1):
     case(np.split, R(4, 6), 2, axis)
     case(np.split, R(4, 6), [1, 3], axis)
@@ -430,6 +462,9 @@ for k in (0, 1, -1, 2, -2, 5):
     case(np.tril, R(3, 4), k)
     case(np.triu, R(2, 3, 3), k)
 case(np.diagonal, R(2, 3, 4), 1, 0, 2)
+case(np.diagflat, R(2, 2), 1)
+case(np.linalg.trace, R(2, 3, 4))
+case(np.linalg.trace, R(3, 3), offset=-1)
 case(np.diagonal, R(2, 3, 4), -1, 2, 1)
 case(np.trace, R(2, 3, 4), 0, 1, 2)
 
@@ -486,6 +521,8 @@ for mode in ("full", "same", "valid"):
     case(np.convolve, R(2), R(5), mode)
     case(np.convolve, R(4), R(4), mode)
     case(np.convolve, R(6), R(2), mode)
+    for n, m in ((5, 3), (5, 2), (4, 4), (3, 1)):
+        case(np.correlate, R(n), R(m), mode)
 case(np.polyval, R(4), R())
 case(np.polyval, R(4), R(3))
 case(np.polyval, R(1), R(3))
@@ -545,6 +582,11 @@ case(np.vdot, Z(3), Z(3))
 case(np.vecdot, R(2, 3), R(2, 3))
 case(np.vecdot, R(3), R(2, 3))
 case(np.vecdot, Z(2, 3), Z(3))
+for s, t in (((2, 3), (3,)), ((4, 2, 3), (3,)), ((2, 3), (4, 3)), ((4, 1, 2, 3), (2, 3))):
+    case(getattr(np, "matvec", None), R(*s), R(*t))
+    case(getattr(np, "vecmat", None), R(*t), R(*s[:-2], s[-1], s[-2]))
+case(getattr(np, "matvec", None), Z(2, 3), Z(3))
+case(getattr(np, "vecmat", None), Z(3), Z(3, 2))
 case(np.tensordot, R(2, 3), R(3, 4), 1)
 case(np.tensordot, R(2, 3), R(2, 3), 2)
 case(np.tensordot, R(2), R(3), 0)
@@ -609,6 +651,8 @@ for s in ((3, 3), (4, 2), (2, 4), (2, 3, 2)):
     case(np.linalg.svd, R(*s), full_matrices=False)
     case(np.linalg.svd, R(*s), compute_uv=False)
 case(np.linalg.svd, R(2, 4), True, False)
+case(np.linalg.svdvals, R(3, 2))
+case(np.linalg.svdvals, R(2, 2, 3))
 case(np.linalg.qr, R(3, 3))
 case(np.linalg.qr, R(4, 2))
 case(np.linalg.qr, R(2, 3, 2))
