@@ -221,7 +221,7 @@ def printing_in_loop_and_branch(x, verbose):
 @case((0.7,))
 def format_strings(x):
     label = f"{x:.3f} and {'nested'} {{braces}} {x + 1!r:>8}"
-    other = "%.2f" % x + "{:.1f}".format(x)
+    other = "%.2f" % 1.5 + "{:.1f}".format(x)
     return x * len(label.split()) + len(other) * x * x
 
 
