@@ -72,11 +72,11 @@ def complex_step(
     primals: Sequence[Any],
     tangents: Sequence[Any],
     kwargs: dict[str, Any] | None = None,
-) -> Any:
-    """The derivative of f in the direction `tangents`, of real leaves, from one call with complex numbers.
+) -> tuple[Any, Any]:
+    """The value of f and its derivative in a direction, from one call with complex numbers.
 
-    Right to rounding if every function on the way is analytic there; that is for the caller to know, except
-    for what is refused because NumPy has no continuation of it.
+    Right to rounding if every function on the way is analytic there; that is for the caller to
+    know, except for what is refused because it has no continuation here.
     """
     lifted = lift(f)
     with nested_level() as level:
@@ -94,7 +94,7 @@ def complex_step(
             for x, dx in zip(primals, tangents, strict=True)
         ]
         out = lifted(*moved, **(kwargs or {}))
-        return trees.map_all(_tangent, out)
+        return trees.map_all(lambda y: raw(unwrap(y)), out), trees.map_all(_tangent, out)
 
 
 def _tangent(y: Any) -> Any:
@@ -143,11 +143,15 @@ def differences(
 
     scale = max((float(np.max(np.abs(t), initial=0.0)) for t in _all(tangents)), default=0.0)
     h = step / (scale or 1.0)
+    here = at(0.0)
     value: list[Any] = []
     error: list[Any] = []
     previous: list[list[Any]] = []
+    bends: list[list[Any]] = []
     for _ in range(rounds):
-        row = [[(up - down) / (2 * h) for up, down in zip(at(h), at(-h), strict=True)]]
+        up, down = at(h), at(-h)
+        row = [[(u - d) / (2 * h) for u, d in zip(up, down, strict=True)]]
+        bends.append([(u - 2 * y + d) / h for u, y, d in zip(up, here, down, strict=True)])
         for k, before in enumerate(previous):
             gain = 4.0 ** (k + 1)
             row.append([(gain * a - b) / (gain - 1) for a, b in zip(row[k], before, strict=True)])
@@ -159,11 +163,17 @@ def differences(
                 change = np.maximum(
                     np.abs(candidate - row[k - 1][j]), np.abs(candidate - previous[k - 1][j])
                 )
+                change = change + 1e-16 * np.abs(here[j]) / h  # no better than rounding allows
                 better = change < error[j]
                 value[j] = np.where(better, candidate, value[j])
                 error[j] = np.where(better, change, error[j])
         previous = row
         h /= 2
+    for j, y in enumerate(here):
+        # Where the slopes from the left and from the right do not approach each other is a kink or a jump.
+        noise = 1e-14 * (np.abs(y) + 1e-300) / h + 1e-9 * np.abs(value[j])
+        bent = np.abs(bends[-1][j]) > np.maximum(0.75 * np.abs(bends[-2][j]), noise)
+        error[j] = np.where(bent, np.inf, error[j])
     return Differences(value, error)
 
 

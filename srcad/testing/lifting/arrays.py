@@ -24,16 +24,18 @@ from srcad.testing.tracing.shaping import copy
 from srcad.testing.tracing.ufuncs import call_ufunc
 
 
-def _dtype(kwargs: dict[str, Any]) -> None:
-    original = getattr(kwargs.get("dtype"), "original", None)
-    if original is not None:
-        kwargs["dtype"] = original
+def _originals(args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
+    # NumPy is given the types for which others stand in lifted code.
+    def original(x: Any) -> Any:
+        return getattr(x, "original", x) if isinstance(x, type) else x
+
+    return tuple(original(x) for x in args), {k: original(v) for k, v in kwargs.items()}
 
 
 def _created(func: Callable[..., Any]) -> Callable[..., Any]:
     # The result is memory: it may be written with traced values later.
     def run(*args: Any, **kwargs: Any) -> Any:
-        _dtype(kwargs)
+        args, kwargs = _originals(args, kwargs)
         return _each(func(*plain(args), **plain(kwargs)), _constant)
 
     return run
@@ -72,7 +74,7 @@ def _full(shape: Any, fill_value: Any, dtype: Any = None, **kwargs: Any) -> Any:
 
 
 def _arange(*args: Any, **kwargs: Any) -> Any:
-    _dtype(kwargs)
+    args, kwargs = _originals(args, kwargs)
     if not has_handle(args):
         return _constant(np.arange(*args, **kwargs))
     if kwargs:
@@ -84,7 +86,7 @@ def _arange(*args: Any, **kwargs: Any) -> Any:
 
 def _linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, **kwargs: Any) -> Any:
     if not has_handle((start, stop)):
-        _dtype(kwargs)
+        _, kwargs = _originals((), kwargs)
         return _each(np.linspace(start, stop, num, endpoint, **kwargs), _constant)
     if kwargs:
         raise Unsupported("np.linspace of traced values with keywords")
@@ -161,6 +163,7 @@ class LiftedUfunc:
         self.__name__ = ufunc.__name__
 
     def _run(self, method: str, args: Any, kwargs: Any) -> Any:
+        args, kwargs = _originals(args, kwargs)
         if has_handle(args) or has_handle(kwargs):
             return call_ufunc(self.original, method, args, dict(kwargs))
         target = self.original if method == "__call__" else getattr(self.original, method)
@@ -181,16 +184,14 @@ def lifted_function(func: Any) -> Any:
         return CREATION[func]
     if isinstance(func, np.ufunc):
         return LiftedUfunc(func)
-    if func not in FUNCTIONS:
-        return func  # it sees plain data, or asks the protocol and is refused there
 
     def run(*args: Any, **kwargs: Any) -> Any:
-        _dtype(kwargs)
+        args, kwargs = _originals(args, kwargs)
         if has_handle(args) or has_handle(kwargs):
             return call(func, args, kwargs)
         return func(*args, **kwargs)
 
-    run.__name__ = func.__name__
+    run.__name__ = getattr(func, "__name__", "?")
     return run
 
 

@@ -111,7 +111,7 @@ class _World:
             case type():
                 return self._class(x)
             case FunctionType():
-                if x in CREATION or x in FUNCTIONS:
+                if x in CREATION or x in FUNCTIONS or (x.__module__ or "").startswith("numpy"):
                     return lifted_function(x)
                 return self._function(x)
             case MethodType():
@@ -297,6 +297,6 @@ def _file(f: FunctionType) -> str | None:
 
 def _hashable_in(x: Any) -> bool:
     try:
-        return x in CREATION or x in FUNCTIONS
+        return x in CREATION or x in FUNCTIONS or type(x).__name__ == "_ArrayFunctionDispatcher"
     except TypeError:
         return False

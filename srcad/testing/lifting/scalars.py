@@ -24,7 +24,7 @@ SAME_AS: dict[str, Any] = {
 }  # fmt: skip
 
 CUT = (
-    "isnan", "isinf", "isfinite", "isclose", "floor", "ceil", "trunc", "frexp", "nextafter", "ulp",
+    "isnan", "isinf", "isfinite", "isclose", "floor", "ceil", "trunc", "ulp",
     "factorial", "comb", "perm", "gcd", "lcm", "isqrt",
 )  # fmt: skip
 
@@ -80,6 +80,11 @@ def _modf(x: Any) -> Any:
     return _number(x) - whole, whole
 
 
+def _frexp(x: Any) -> Any:
+    exponent = math.frexp(plain(x))[1]
+    return _number(x) * 2.0**-exponent, exponent
+
+
 def _fsum(xs: Any) -> Any:
     # Summed in plain data first, so that the value is the exact one; the tangent needs no such care.
     xs = [_number(x) for x in xs]
@@ -122,6 +127,7 @@ MATH.update(
         math.dist: _on_handles(
             math.dist, lambda p, q: _hypot(*(a - b for a, b in zip(p, q, strict=True)))
         ),
+        math.frexp: _on_handles(math.frexp, _frexp),
         math.modf: _on_handles(math.modf, _modf),
         math.fsum: lambda xs: _fsum(list(xs)),
         math.prod: _prod,
@@ -196,6 +202,8 @@ class _Number(type):
         return getattr(cls.original, name)
 
     def __eq__(cls, other: object) -> bool:
+        if isinstance(other, np.dtype):
+            return bool(other == cls.original)
         return other is cls or other is cls.original
 
     def __hash__(cls) -> int:

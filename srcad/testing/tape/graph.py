@@ -161,8 +161,6 @@ def _as_leaf(ct: Any, like: Any) -> Any:
     if isinstance(like, np.ndarray):
         if not isinstance(raw(ct), np.ndarray):
             ct = unwrap(np.reshape(wrap(ct), np.shape(like)))
-            if not isinstance(raw(ct), np.ndarray):
-                ct = np.asarray(ct)
         return ct if raw(ct).dtype == like.dtype else bind(CAST, ct, to=like.dtype)
     to = type(like) if isinstance(like, (float, complex)) else None
     if isinstance(like, np.generic):

@@ -215,6 +215,8 @@ class Handle:
     def __getitem__(self, index: Any) -> Any:
         index = plain(index)
         if not isinstance(self.indices, np.ndarray):
+            if index in ((), ...) and isinstance(raw(self.content), np.generic):
+                return self
             raise TypeError("a number is not subscriptable")
         return self.moved(lambda a: a[index])
 

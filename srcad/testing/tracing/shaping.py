@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from srcad.testing.tracing.core import Unsupported
 from srcad.testing.tracing.elementwise import cast
-from srcad.testing.tracing.gather import GATHER
+from srcad.testing.tracing.gather import GATHER, SCATTER
 from srcad.testing.tracing.handle import (
     FUNCTIONS,
     METHODS,
@@ -75,7 +76,7 @@ def rearranged(
     kind = np.dtype(dtype) if dtype is not None else np.result_type(*(dtype_of(x) for x in sources))
 
     def select(p: Any) -> Any:
-        p = p - 1 if isinstance(p, np.ndarray) else np.intp(p - 1)
+        p = np.asarray(p - 1) if isinstance(p, np.ndarray) else np.intp(p - 1)  # 0-d stays an array
         return apply(GATHER, *sources, positions=p, dtype=kind)
 
     return _each(positions, select)
@@ -191,8 +192,6 @@ def _clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **kwarg
 
 @implements(np.pad)
 def _pad(x: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Any:
-    from srcad.testing.tracing.core import Unsupported
-
     x = array(x)
     if mode in ("edge", "wrap", "symmetric", "reflect") and not kwargs:
         return rearranged(lambda a: np.pad(a[0], pad_width, mode=mode), [x])  # type: ignore[call-overload]
@@ -280,9 +279,9 @@ CONSTANT: tuple[Any, ...] = (
     np.isfinite, np.isnan, np.isinf, np.isneginf, np.isposinf, np.signbit, np.isclose,
     np.allclose, np.array_equal, np.array_equiv, np.all, np.any, np.iscomplex, np.isreal,
     np.iscomplexobj, np.isrealobj, np.isscalar, np.result_type, np.can_cast, np.shares_memory,
-    np.may_share_memory, np.common_type, np.min_scalar_type, np.histogram, np.bincount,
-    np.floor, np.ceil, np.trunc, np.rint, np.round, np.fix, np.floor_divide, np.heaviside,
-    np.spacing, np.nextafter, np.array_repr, np.array_str, np.array2string, np.isin,
+    np.may_share_memory, np.common_type, np.min_scalar_type,
+    np.floor, np.ceil, np.trunc, np.rint, np.round, np.fix, np.floor_divide,
+    np.array_repr, np.array_str, np.array2string, np.isin,
     np.tril_indices_from, np.triu_indices_from, np.diag_indices_from, np.unique_counts,
 )  # fmt: skip
 for _f in CONSTANT:
@@ -294,6 +293,49 @@ def _sign(x: Any) -> Any:
     from srcad.testing.tracing.elementwise import _direction
 
     return _direction(x) if dtype_of(x).kind == "c" else constant(np.sign)(x)
+
+
+@implements(np.heaviside)
+def _heaviside(x: Any, at_zero: Any) -> Any:
+    data = plain(array(x))
+    return np.where(data == 0, at_zero, (data > 0) * 1.0)
+
+
+@implements(np.divmod)
+def _divmod(x: Any, y: Any) -> Any:
+    return constant(np.floor_divide)(x, y), np.remainder(x, y)
+
+
+@implements(np.modf)
+def _modf(x: Any) -> Any:
+    whole = constant(np.trunc)(x)
+    return x - whole, whole
+
+
+@implements(np.frexp)
+def _frexp(x: Any) -> Any:
+    exponent = np.frexp(plain(array(x)))[1]
+    return x * 2.0 ** -exponent, exponent
+
+
+@implements(np.ldexp)
+def _ldexp(x: Any, exponent: Any) -> Any:
+    return x * 2.0 ** plain(exponent)
+
+
+@implements(np.bincount)
+def _bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
+    if weights is None:
+        return np.bincount(plain(x), minlength=minlength)
+    size = len(np.bincount(plain(x), minlength=minlength))
+    return apply(SCATTER, array(weights), positions=np.asarray(plain(x)), shape=(size,))
+
+
+@implements(np.unique)
+def _unique(ar: Any, **kwargs: Any) -> Any:
+    if any(kwargs.values()):
+        raise Unsupported("np.unique that returns more than the values")
+    return np.ravel(array(ar))[np.unique(plain(array(ar)), return_index=True)[1]]
 
 
 @implements(np.full_like)
@@ -365,7 +407,6 @@ METHODS.update(
         "choose": np.choose,
         "put": np.put,
         "is_integer": lambda x: plain(x).is_integer(),
-        "as_integer_ratio": lambda x: plain(x).as_integer_ratio(),
         "hex": lambda x: plain(x).hex(),
     }
 )

@@ -24,10 +24,6 @@ _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617
 
 def _polygamma(n: int, x: float) -> float:
     # psi^(n)(x) = psi^(n)(x + 1) - (-1)^n n! x^-(n+1), DLMF 5.15.5, until the series 5.15.8 converges.
-    if x <= 0:
-        if n:
-            raise ValueError("polygamma of a negative number")
-        return _polygamma(0, 1 - x) - math.pi / math.tan(math.pi * x)
     sign = (-1.0) ** n
     shift = 0.0
     while x < 20 + n:
