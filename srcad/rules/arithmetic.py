@@ -101,7 +101,9 @@ def power(x, y, *, dx, dy, out):
             return -over(dx, x * x)
         if y == 0.5:
             return over(dx, 2 * out)
-        if y >= 1 and y == int(y):
+        if y < 1:
+            return over(y * dx, x ** (1 - y))
+        if y == int(y):
             return y * x ** (y - 1) * dx
         return times(y * x ** (y - 1), dx)
     if is_literal(x) and x > 0:

@@ -175,15 +175,15 @@ def rad2deg(ct, x):
 
 @differential(np.logaddexp)
 def logaddexp(x, y, *, dx, dy, out):
-    """Where the result is infinite, 0."""
-    finite = np.where(np.isfinite(out), out, np.inf)
+    """Where both arguments are -inf, 0."""
+    finite = np.where(out == -np.inf, 0, out)
     return np.exp(x - finite) * dx + np.exp(y - finite) * dy
 
 
 @differential(np.logaddexp2)
 def logaddexp2(x, y, *, dx, dy, out):
-    """Where the result is infinite, 0."""
-    finite = np.where(np.isfinite(out), out, np.inf)
+    """Where both arguments are -inf, 0."""
+    finite = np.where(out == -np.inf, 0, out)
     return np.exp2(x - finite) * dx + np.exp2(y - finite) * dy
 
 

@@ -1,0 +1,262 @@
+"""Corners of the rules: kinks, ties, poles under a zero cotangent, infinite and missing values.
+
+The bodies run as plain Python; warnings are errors, so a rule that divides by zero where nothing
+depends on it fails here.
+"""
+
+import math
+import operator
+
+import numpy as np
+import pytest
+
+from srcad import rules
+from srcad.rules.intrinsics import over, times
+from tests.rules.check_rule import _bind, call, run_transpose
+
+ZERO = np.array([0.0])
+ONE = np.array([1.0])
+INF = np.inf
+
+
+def slope(function, *args, along=0, by=1.0, **keywords):
+    """The differential of `function`, argument number `along` changing by `by`."""
+    rule = rules.lookup(function)
+    bound = _bind(rule, args, keywords)
+    with np.errstate(all="ignore"):
+        out = call(function, rule, bound)
+    names = list(rule.parameters.parameters)
+    given = {}
+    for name in rule.wrt:
+        value = bound.get(name)
+        given["d" + name] = 0.0 if value is None else np.zeros_like(value, float)
+    given["d" + names[along]] = np.broadcast_to(float(by), np.shape(args[along]))
+    if rule.needs_out:
+        given["out"] = out
+    return rule.body(*args, **keywords, **given)
+
+
+POLES = [
+    (np.sqrt, ZERO),
+    (np.sqrt, -ONE),
+    (np.log, ZERO),
+    (np.log, -ONE),
+    (np.log2, ZERO),
+    (np.log10, ZERO),
+    (np.log1p, -ONE),
+    (np.cbrt, ZERO),
+    (np.reciprocal, ZERO),
+    (np.arccosh, ONE),
+    (np.arctanh, ONE),
+    (np.arctanh, -ONE),
+    (np.arcsin, ONE),
+    (np.arccos, -ONE),
+    (operator.truediv, ONE, ZERO),
+    (operator.truediv, ZERO, ZERO),
+    (operator.pow, ZERO, 0.5),
+    (operator.pow, ZERO, 0.3),
+    (operator.pow, ZERO, -1),
+    (operator.pow, ZERO, -2),
+    (math.sqrt, np.float64(0)),
+]
+
+
+@pytest.mark.parametrize("case", POLES, ids=lambda c: f"{c[0].__name__}{c[1:]}")
+def test_a_zero_differential_stays_zero_at_a_pole(case):
+    function, *args = case
+    with np.errstate(invalid="ignore"):  # of -1, sqrt warns in the primal already
+        result = slope(function, *args, by=0.0)
+    assert np.all(np.asarray(result) == 0)
+
+
+def test_a_zero_cotangent_stays_zero_in_both_arguments_of_a_quotient():
+    for n in (0.0, 1.0):
+        given = slope(operator.truediv, np.array([n]), ZERO, along=1, by=0.0)
+        assert np.all(given == 0)
+
+
+def test_at_a_pole_the_derivative_is_infinite_not_zero():
+    with np.errstate(divide="ignore"):
+        for function in (np.sqrt, np.log, np.cbrt):
+            assert slope(function, ZERO)[0] == INF
+        assert slope(operator.pow, ZERO, 0.5)[0] == INF
+
+
+def test_strong_zero():
+    d = np.array([0.0, INF, np.nan, 2.0])
+    assert np.array_equal(over(np.array([0.0, 0.0, 0.0, 1.0]), d), [0, 0, 0, 0.5])
+    assert np.array_equal(times(d, np.array([0.0, 0.0, 0.0, 3.0])), [0, 0, 0, 6])
+    assert math.isnan(times(np.nan, 1.0))
+    assert over(np.float32([1, 2]), np.float32([2, 4])).dtype == np.float32
+
+
+def test_power():
+    x = np.array([0.0, 0.0, 0.0, -2.0, -2.0])
+    y = np.array([0, 1, 2, 3, 0])
+    assert np.array_equal(slope(operator.pow, x, 0), np.zeros(5))
+    assert np.array_equal(slope(operator.pow, x, 3), 3 * x * x)
+    with np.errstate(invalid="ignore"):  # the logarithm of the negative bases, for a zero `dy`
+        assert np.array_equal(slope(operator.pow, x, y), [0, 1, 0, 12, 0])
+    assert np.array_equal(slope(operator.pow, ZERO, np.array([2.0]), along=1), ZERO)
+    assert slope(operator.pow, np.float64(0), 2) == 0
+    assert slope(operator.pow, np.float64(0), 1) == 1
+
+
+def test_kinks_have_the_stated_subgradient():
+    assert slope(operator.abs, ZERO) == 0
+    assert slope(abs, np.float64(0)) == 0
+    assert slope(np.abs, np.array([0j])) == 0
+    assert slope(np.hypot, ZERO, ZERO) == 0
+    assert slope(np.arctan2, ZERO, ZERO) == 0
+    assert slope(np.copysign, ZERO, ONE) == 0
+    assert rules.lookup(math.hypot).body(0.0, 0.0, dcoordinates=(1.0, 1.0), out=0.0) == 0
+    assert slope(np.std, np.ones(3)) == 0
+    assert slope(np.var, np.ones(3)) == 0
+    assert slope(np.angle, np.array([0j])) == 0
+
+
+@pytest.mark.parametrize("ord", [None, 1, 2, 3, 1.5, INF])
+def test_norm_of_zero(ord):
+    assert slope(np.linalg.norm, np.zeros(3), ord) == 0
+
+
+@pytest.mark.parametrize("ord", [None, "fro", 1, INF])
+def test_norm_of_the_zero_matrix(ord):
+    assert slope(np.linalg.norm, np.zeros((2, 3)), ord) == 0
+
+
+@pytest.mark.parametrize("function", [np.maximum, np.minimum, np.fmax, np.fmin])
+def test_a_tie_gives_half_to_each(function):
+    for x in (1.0, INF, -INF):
+        at = np.array([x])
+        assert slope(function, at, at, along=0) == 0.5
+        assert slope(function, at, at, along=1) == 0.5
+
+
+def test_missing_values_get_nothing():
+    nan = np.array([np.nan])
+    assert slope(np.fmax, nan, ONE, along=0) == 0
+    assert slope(np.fmax, nan, ONE, along=1) == 1
+    assert slope(np.fmin, ONE, nan, along=0) == 1
+    assert np.array_equal(slope(np.nan_to_num, np.array([np.nan, INF, 1.0])), [0, 0, 1])
+
+
+def test_clip_on_its_bounds():
+    x = np.array([-1.0, 0.0, 0.5, 1.0, 2.0])
+    assert np.array_equal(slope(np.clip, x, 0.0, 1.0), [0, 0.5, 1, 0.5, 0])
+    assert np.array_equal(slope(np.clip, x, np.zeros(5), 1.0, along=1), [1, 0.5, 0, 0, 0])
+    assert np.array_equal(slope(np.clip, x, 0.0, np.ones(5), along=2), [0, 0, 0, 0.5, 1])
+    assert np.array_equal(slope(np.clip, x, 0.0, None), [0, 0.5, 1, 1, 1])
+
+
+def gradient(function, *args, **keywords):
+    """The gradient of a scalar result in the first argument, one direction after the other."""
+    x = args[0]
+    return np.array(
+        [
+            rules.lookup(function).body(
+                *args,
+                **keywords,
+                **{"d" + rules.lookup(function).wrt[0]: e.reshape(x.shape)},
+                **(
+                    {"out": function(*args, **keywords)} if rules.lookup(function).needs_out else {}
+                ),
+            )
+            for e in np.eye(x.size)
+        ]
+    ).reshape(x.shape)
+
+
+def test_ties_of_extrema_share_equally():
+    x = np.array([3.0, 1.0, 3.0, 0.0])
+    assert np.array_equal(gradient(np.max, x), [0.5, 0, 0.5, 0])
+    assert np.array_equal(gradient(np.min, x), [0, 0, 0, 1])
+    assert np.array_equal(gradient(np.ptp, np.array([1.0, 1.0, 0.0])), [0.5, 0.5, -1])
+    assert np.array_equal(gradient(np.linalg.norm, -x, INF), [-0.5, 0, -0.5, 0])
+    assert np.array_equal(gradient(np.max, np.full(4, INF)), np.full(4, 0.25))
+
+
+def test_ties_of_python_extrema_share_equally():
+    rule = rules.lookup(max)
+    assert rule.body(1.0, 1.0, dvalues=(1.0, 0.0), out=1.0) == 0.5
+    assert rule.body(2.0, 1.0, 2.0, dvalues=(1.0, 5.0, 0.0), out=2.0) == 0.5
+    assert rule.body([1.0, 1.0, 0.0], dvalues=([0.0, 1.0, 0.0],), out=1.0) == 0.5
+
+
+def test_products_with_zeros():
+    assert np.array_equal(gradient(np.prod, np.array([2.0, 0.0, 3.0])), [0, 6, 0])
+    assert np.array_equal(gradient(np.prod, np.array([0.0, 0.0, 3.0])), [0, 0, 0])
+    back = rules.lookup_pullback(np.cumprod).body
+    x = np.array([2.0, 0.0, 3.0])
+    (x_bar,) = back(np.array([0.0, 0.0, 1.0]), x, out=np.cumprod(x))
+    assert np.array_equal(x_bar, [0, 6, 0])
+
+
+def test_infinite_logarithms_of_sums():
+    at = np.array([-INF, -INF, 0.0])
+    to = np.array([-INF, 0.0, -INF])
+    assert np.array_equal(slope(np.logaddexp, at, to, along=0), [0, 0, 1])
+    assert np.array_equal(slope(np.logaddexp, at, to, along=1), [0, 1, 0])
+    assert np.array_equal(slope(np.logaddexp2, at, to, along=1), [0, 1, 0])
+    big = np.array([1000.0])
+    assert np.allclose(slope(np.logaddexp, big, big), 0.5)
+
+
+def test_interp_outside_and_on_the_knots():
+    xp = np.array([0.0, 1.0, 3.0])
+    fp = np.array([0.0, 2.0, 2.0])
+    x = np.array([-1.0, 0.0, 0.5, 1.0, 3.0, 4.0])
+    given = rules.lookup(np.interp).body(
+        x, xp, fp, dx=np.ones(6), dxp=0 * xp, dfp=0 * fp, dleft=0.0, dright=0.0
+    )
+    assert np.array_equal(given, [0, 2, 2, 0, 0, 0])
+
+
+def test_sinc_at_zero():
+    assert slope(np.sinc, ZERO) == 0
+    near = np.array([1e-9])
+    assert np.allclose(slope(np.sinc, near), -(np.pi**2) / 3 * near, rtol=1e-12)
+
+
+def test_select_of_a_pole_by_where():
+    """np.where(x > 0, np.sqrt(x), 0) at 0: the cotangent of sqrt is cut, and stays 0."""
+    x = np.array([0.0, 4.0])
+    out = np.sqrt(x)
+    rule = rules.lookup(np.where)
+    bars = run_transpose(rule, np.ones(2), {"condition": x > 0, "x": out, "y": 0.0}, None)
+    x_bar = rules.lookup(np.sqrt).body(x, dx=bars["x"], out=out)
+    assert np.array_equal(x_bar, [0, 0.25])
+
+
+def test_equal_eigenvalues_count_only_where_vectors_are_used():
+    rule = rules.lookup(np.linalg.eigh)
+    a = np.eye(2)
+    out = np.linalg.eigh(a)
+    dw, dv = rule.body(a, da=np.diag([1.0, 2.0]), out=out)
+    assert np.array_equal(dw, [1, 2])
+    assert np.array_equal(dv, np.zeros((2, 2)))
+
+
+def test_complex_convention():
+    """Holomorphic: no conjugate. The modulus, the parts: as of the pair of real numbers."""
+    z = np.array([0.3 + 0.4j])
+    assert np.allclose(slope(np.exp, z), np.exp(z))
+    bars = run_transpose(rules.lookup(np.imag), np.ones(1), {"val": z}, None)
+    assert np.array_equal(bars["val"], [-1j])
+    assert np.allclose(slope(np.abs, z), 0.6)
+
+
+@pytest.mark.parametrize("a", [np.zeros(0), np.zeros((0, 3)), np.zeros((2, 0))])
+def test_empty_arrays(a):
+    ct = np.cumsum(a, 0)
+    assert (
+        run_transpose(rules.lookup(np.cumsum), ct, {"a": a, "axis": 0}, None)["a"].shape == a.shape
+    )
+    for function in (np.sum, np.ravel, np.flip, np.copy):
+        out = function(a)
+        assert (
+            run_transpose(rules.lookup(function), out, {"a": a, "m": a}, None).popitem()[1].shape
+            == a.shape
+        )
+    assert np.shape(slope(np.exp, a)) == a.shape
+    assert slope(np.prod, a) == 0
