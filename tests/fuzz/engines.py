@@ -13,7 +13,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from tests.fuzz import oracle
-from tests.fuzz.oracle import Vector
 from tests.fuzz.tree import Program
 
 
@@ -94,7 +93,12 @@ class Differences:
         return oracle.unflatten(case.program.args, product.numbers.astype(float))
 
     def reverse_over_reverse(self, case: Case, argnum: int) -> Any:
-        return hessian_block(oracle.Prober(case.program), case.program.args, argnum).numbers
+        probe = oracle.Prober(case.program)
+        start = oracle.flatten(case.program.args[:argnum]).size
+        stop = start + oracle.flatten((case.program.args[argnum],)).size
+        units = np.eye(probe.point.size)[start:stop]
+        block = [[float(oracle.second(probe, one, two)[0]) for two in units] for one in units]
+        return np.array(block) if np.ndim(case.program.args[argnum]) else block[0][0]
 
 
 class Planted:
@@ -120,15 +124,3 @@ class Planted:
 
     def reverse_over_reverse(self, case: Case, argnum: int) -> Any:
         return self._engine.reverse_over_reverse(case, argnum)
-
-
-def hessian_block(probe: oracle.Prober, args: tuple[Any, ...], argnum: int) -> oracle.Reference:
-    """The reference for `reverse_over_reverse`, row by row."""
-    sizes = [oracle.flatten((arg,)).size for arg in args]
-    start = sum(sizes[:argnum])
-    units: Vector = np.eye(sum(sizes))[start : start + sizes[argnum]]
-    pairs = [oracle.second(probe, first, other) for first in units for other in units]
-    return oracle.Reference(
-        np.array([number for number, _ in pairs], dtype=np.longdouble),
-        np.array([error for _, error in pairs], dtype=np.longdouble),
-    )

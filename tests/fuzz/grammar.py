@@ -4,9 +4,9 @@ Types: S float, V array of 3, W array of 2, M array of 2 by 3, I small int, B bo
 list of floats, D dict with the keys "a" and "b", T pair of floats, K key, F function from S to S;
 iI, iS, iSS, iIS, iKS are what a loop runs over, by what it yields.
 
-Each operation has up to three texts. `plain` is what the compiler under test reads. `smooth` is
-the same computation for numbers that are not Python floats (the tape's variables, long doubles):
-`math` becomes NumPy. `traced` reports each decision that depends on a float to `trace`.
+Each operation has two texts. `plain` is what the compiler under test and the tape read. `traced`
+is the same computation for long doubles, where `math` becomes NumPy; it reports each decision
+that depends on a float to `trace`.
 """
 
 from __future__ import annotations
@@ -20,13 +20,12 @@ Bound = Callable[..., float]
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """One operation: `form` is a format over the printed arguments and the bound names `n`."""
+    """One operation: its texts are formats over the printed arguments and the bound names `n`."""
 
     name: str
     result: str
     params: tuple[str, ...]
     plain: str
-    smooth: str
     traced: str
     bound: Bound
     infix: bool
@@ -49,7 +48,7 @@ _NUMPY_NAMES = {
 _CLOSED = re.compile(r"^\{\{.*\}\}$|^[\w.]*[\(\[].*[\)\]]$|^\{\d\}\.\w+(\(.*\))?$|^\{\d\}\[.*\]$")
 
 
-def _smooth(form: str) -> str:
+def _without_math(form: str) -> str:
     def spelled(match: re.Match[str]) -> str:
         return "np." + _NUMPY_NAMES.get(match[1], match[1])
 
@@ -61,14 +60,14 @@ def _types(text: str) -> tuple[str, ...]:
 
 
 def op(
-    name: str, result: str, params: str, plain: str, bound: Bound, *, smooth: str = "",
-    traced: str = "", weight: int = 4, binds: str = "", scoped: int = 99,
+    name: str, result: str, params: str, plain: str, bound: Bound, *, traced: str = "",
+    weight: int = 4, binds: str = "", scoped: int = 99,
 ) -> None:  # fmt: skip
-    smooth = smooth or _smooth(plain)
+    traced = traced or _without_math(plain)
     infix = not _CLOSED.match(plain)
     assert name not in OPS, name
     OPS[name] = Op(
-        name, result, _types(params), plain, smooth, traced or smooth, bound, infix, weight,
+        name, result, _types(params), plain, traced, bound, infix, weight,
         _types(binds), scoped,
     )  # fmt: skip
 
@@ -153,7 +152,7 @@ op("max", "S", "SS", "max({0}, {1})", _max, traced="trace.largest({0}, {1})")
 op("min", "S", "SSS", "min({0}, {1}, {2})", _max, traced="trace.smallest({0}, {1}, {2})")
 op("mod", "S", "S", "{0} % 1.7", _at_most(1.7), traced="trace.modulo({0}, 1.7)", weight=2)
 op("ternary", "S", "BSS", "{1} if {0} else {2}", lambda a, b, c: max(b, c), weight=8)
-op("float", "S", "S", "float({0})", _max, smooth="{0}", weight=3)
+op("float", "S", "S", "float({0})", _max, traced="{0}", weight=3)
 op("float_int", "S", "I", "0.2 * {0}", _at_most(2.0), weight=6)
 op("div_int", "S", "SI", "{0} / ({1} + 1)", lambda a, b: a, weight=4)
 op("walrus", "S", "S", "({n[0]} := {0})", _max, weight=0)
@@ -196,7 +195,7 @@ for t in "VWM":
     op(f"ternary_{t}", t, "B" + t + t, "{1} if {0} else {2}", lambda a, b, c: max(b, c), weight=3)
 for t, n in (("V", 3), ("W", 2)):
     items = ", ".join(f"{{{k}}}" for k in range(n))
-    op(f"array_{t}", t, "S" * n, f"np.array([{items}])", _max, smooth=f"np.stack([{items}])",
+    op(f"array_{t}", t, "S" * n, f"np.array([{items}])", _max, traced=f"np.stack([{items}])",
        weight=6)  # fmt: skip
     op(f"reverse_{t}", t, t, "{0}[::-1]", _max)
     op(f"cumsum_{t}", t, t, "np.cumsum({0})", _times(n), weight=3)
@@ -214,7 +213,7 @@ op("diff_W", "W", "V", "np.diff({0})", _times(2), weight=3)
 op("join_V", "V", "WV", "np.concatenate([{0}, {1}[:1]])", _max)
 op("join2_V", "V", "VW", "np.concatenate(({0}[2:], {1}))", _max)
 op("hstack_V", "V", "WS", "np.append({0}, {1})", _max, weight=1,
-   smooth="np.concatenate([{0}, np.stack([{1}])])")  # fmt: skip
+   traced="np.concatenate([{0}, np.stack([{1}])])")  # fmt: skip
 op("matvec", "W", "MV", "{0} @ {1}", lambda a, b: 3 * a * b, weight=6)
 op("vecmat", "V", "WM", "{0} @ {1}", lambda a, b: 2 * a * b)
 op("dot_MV", "W", "MV", "np.dot({0}, {1})", lambda a, b: 3 * a * b)
@@ -227,7 +226,7 @@ op("outer", "M", "WV", "np.outer({0}, {1})", _product, weight=6)
 op("stack_M", "M", "VV", "np.stack([{0}, {1}])", _max, weight=6)
 op("vstack_M", "M", "VV", "np.vstack(({0}, {1}))", _max, weight=2)
 op("array_M", "M", "SSSSSS", "np.array([[{0}, {1}, {2}], [{3}, {4}, {5}]])", _max,
-   smooth="np.stack([np.stack([{0}, {1}, {2}]), np.stack([{3}, {4}, {5}])])", weight=1)  # fmt: skip
+   traced="np.stack([np.stack([{0}, {1}, {2}]), np.stack([{3}, {4}, {5}])])", weight=1)  # fmt: skip
 op("broadcast_row", "M", "MV", "{0} + {1}", _sum, weight=4)
 op("broadcast_column", "M", "MW", "{0} * {1}[:, None]", _product, weight=4)
 op("broadcast_outer", "M", "WV", "{0}[:, np.newaxis] - {1}", _sum, weight=3)
@@ -237,7 +236,7 @@ op("transpose_M", "M", "M", "np.transpose({0}).reshape((2, 3))", _max, weight=2)
 op("matmul_M", "M", "MV", "{0} @ np.outer({1}, {1})", lambda a, b: 3 * a * b * b, weight=2)
 op("ravel_V", "V", "M", "{0}.ravel()[1:4]", _max, weight=2)
 op("array_list_V", "V", "VS", "np.array([{1} * {n[0]} for {n[0]} in {0}])", _product, binds="S",
-   scoped=1, smooth="np.stack([{1} * {n[0]} for {n[0]} in {0}])", weight=2)  # fmt: skip
+   scoped=1, traced="np.stack([{1} * {n[0]} for {n[0]} in {0}])", weight=2)  # fmt: skip
 
 # ---- integers and tests
 

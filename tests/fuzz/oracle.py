@@ -3,8 +3,8 @@
 The traced text of a program runs on long doubles, and central differences of it are extrapolated
 (Ridders, "Accurate computation of F'(x) and F'(x) F''(x)", 1982). Every probe must decide as the
 run at the point itself did. With 64 bits of mantissa that gives about 13 digits of a gradient
-and 10 of a second derivative, with an estimate of the error. Where the package has its tape,
-that is the first opinion and this is the second.
+and 10 of a second derivative, with an estimate of the error. The package's tape is the first
+opinion, and these differences are the second: where the two part ways, that is a failure too.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from srcad.testing import reference_gradients
+from srcad.testing.reference import pull_back_twice
 from tests.fuzz.printer import source
 from tests.fuzz.trace import Trace
 from tests.fuzz.tree import Program
@@ -176,20 +178,37 @@ def _collect(pairs: list[tuple[Any, Any]]) -> Reference:
     )
 
 
-def smooth_function(program: Program) -> Callable[..., Any]:
-    """`f` with NumPy in place of `math`, for oracles that pass their own kinds of number."""
-    namespace: dict[str, Any] = {"__name__": "smooth_program"}
-    exec(compile(source(program, "smooth"), "<smooth program>", "exec"), namespace)
-    function: Callable[..., Any] = namespace["f"]
-    return function
-
-
-def tape_gradient(program: Program) -> Vector | None:
-    """The gradient by the package's tape, or None where the tape cannot run the program."""
-    try:
-        from srcad.testing import reference_gradients
-    except ImportError:
-        return None
-    args = copy.deepcopy(program.args)
-    found = reference_gradients(smooth_function(program), args, tuple(range(len(args))))
+def tape_gradient(function: Callable[..., Any], args: tuple[Any, ...]) -> Vector:
+    """The gradient for every argument by the package's tape."""
+    found = reference_gradients(function, copy.deepcopy(args), tuple(range(len(args))))
     return flatten(found)
+
+
+def tape_hessian_product(
+    function: Callable[..., Any], args: tuple[Any, ...], tangents: tuple[Any, ...]
+) -> Vector:
+    """The second derivative matrix times the tangents, by going back over the way back."""
+    weights = [np.asarray(leaf) for leaf in _leaves(tangents)]
+    found = pull_back_twice(
+        function, copy.deepcopy(args), tuple(range(len(args))), 1.0,
+        [float(weight) if weight.ndim == 0 else weight for weight in weights],
+    )  # fmt: skip
+    return flatten(found)
+
+
+def tape_hessian_block(function: Callable[..., Any], args: tuple[Any, ...], argnum: int) -> Vector:
+    """The second derivatives by the entries of one float or array, as a matrix."""
+    flat = flatten(args)
+    start = flatten(args[:argnum]).size
+    stop = start + flatten((args[argnum],)).size
+    rows = []
+    for position in range(start, stop):
+        unit = np.zeros(flat.size)
+        unit[position] = 1.0
+        rows.append(tape_hessian_product(function, args, unflatten(args, unit))[start:stop])
+    return np.array(rows)
+
+
+def exact(numbers: Vector) -> Reference:
+    """Numbers that are right to rounding."""
+    return Reference(numbers, np.zeros(numbers.shape))

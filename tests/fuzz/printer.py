@@ -13,7 +13,7 @@ from typing import Literal
 from tests.fuzz.grammar import OPS
 from tests.fuzz.tree import Block, Expr, Program, Stmt
 
-Dialect = Literal["plain", "smooth", "traced"]
+Dialect = Literal["plain", "traced"]
 
 _INDENT = "    "
 
