@@ -1,0 +1,270 @@
+"""What lowering knows of a Python object while it runs a function without its data.
+
+A number or an array is an IR value.  Whatever decides the *structure* of the program — functions,
+modules, tuples, the lists and dicts a function builds, ranges — is known as such and leaves no trace
+in the IR until it has to exist at run time.  Mutable containers are places: two names for one list
+are two equal ``ListRef``, and what the list holds stands in the state under its place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from srcad.ir import Atom, Loc, Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Static:
+    """A known object: a constant, a module, a function, a class."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TupleRef:
+    """A tuple (or namedtuple) of known length."""
+
+    items: tuple[Abstract, ...]
+    cls: type = tuple
+
+
+@dataclass(frozen=True, slots=True)
+class ListRef:
+    """A list; the state holds ``Items`` or a run-time list under its place."""
+
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class DictRef:
+    """A dict; the state holds ``Entries`` or a run-time dict under its place."""
+
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectRef:
+    """An instance of a Python class; the state holds ``Fields`` under its place."""
+
+    place: int
+    cls: type
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Closure:
+    """A function defined inside the function being lowered."""
+
+    name: str
+    node: Any
+    frame: Any
+    """The frame it was defined in: names are looked up there when it is called."""
+    defaults: tuple[Abstract, ...]
+    keyword_defaults: tuple[Abstract | None, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Method:
+    """A function with its first argument."""
+
+    function: Abstract
+    receiver: Abstract
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Partial:
+    """``functools.partial`` of known things."""
+
+    function: Abstract
+    args: tuple[Abstract, ...]
+    keywords: tuple[tuple[str, Abstract], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RangeRef:
+    """``range(start, stop, step)``"""
+
+    start: Atom
+    stop: Atom
+    step: Atom
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SliceRef:
+    """A slice with a part known only at run time."""
+
+    start: Abstract
+    stop: Abstract
+    step: Abstract
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Zip:
+    """Iterables in lockstep."""
+
+    parts: tuple[Abstract, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Enumerate:
+    """``enumerate(part, start)``"""
+
+    part: Abstract
+    start: Abstract
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reversed:
+    """``reversed(part)``"""
+
+    part: Abstract
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MaybeUnbound:
+    """A variable bound on some paths only; a read checks it at run time."""
+
+    name: str
+    value: Abstract
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Poison:
+    """A variable that cannot be followed; reading it is the error."""
+
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Transformed:
+    """A derivative of a function, made inside the function being lowered.
+
+    ``transform`` is what made it (``srcad.grad`` …), ``function`` what it was made from.
+    """
+
+    transform: Any
+    function: Abstract
+    options: Any
+
+
+Abstract = (
+    Value
+    | Static
+    | TupleRef
+    | ListRef
+    | DictRef
+    | ObjectRef
+    | Closure
+    | Method
+    | Partial
+    | RangeRef
+    | SliceRef
+    | Zip
+    | Enumerate
+    | Reversed
+    | MaybeUnbound
+    | Poison
+    | Transformed
+)
+
+
+# ---- what a place holds
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Items:
+    """The items of a list whose length is known."""
+
+    items: tuple[Abstract, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entries:
+    """The entries of a dict whose keys are known."""
+
+    keys: tuple[Any, ...]
+    values: tuple[Abstract, ...]
+
+    def get(self, key: Any) -> Abstract | None:
+        """The entry of a key, if there is one."""
+        for known, value in zip(self.keys, self.values, strict=True):
+            if known == key and type(known) is type(key):
+                return value
+        return None
+
+    def set(self, key: Any, value: Abstract) -> Entries:
+        """The entries with one replaced or added."""
+        if self.get(key) is None:
+            return Entries((*self.keys, key), (*self.values, value))
+        pairs = zip(self.keys, self.values, strict=True)
+        return Entries(self.keys, tuple(value if k == key else v for k, v in pairs))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fields:
+    """The attributes of an instance that are known; others are read from ``origin``."""
+
+    names: tuple[str, ...]
+    values: tuple[Abstract, ...]
+    origin: Origin | None
+
+    def get(self, name: str) -> Abstract | None:
+        """The attribute, if it is known."""
+        return self.values[self.names.index(name)] if name in self.names else None
+
+    def set(self, name: str, value: Abstract) -> Fields:
+        """The attributes with one replaced or added."""
+        if name not in self.names:
+            return Fields((*self.names, name), (*self.values, value), self.origin)
+        pairs = zip(self.names, self.values, strict=True)
+        return Fields(self.names, tuple(value if n == name else v for n, v in pairs), self.origin)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Origin:
+    """A live object and the value that it is at run time."""
+
+    obj: Any
+    value: Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Held:
+    """A run-time list or dict.
+
+    ``borrowed`` is why it may not be written as it is: 'argument' (the caller's: it is copied before
+    the first write) or the reason for which a write is refused; empty if it may be written.
+    """
+
+    value: Value
+    borrowed: str = ""
+
+
+Contents = Items | Entries | Fields | Held
+
+
+def constant(value: Any) -> Static:
+    """A known object."""
+    return Static(value)
+
+
+NONE = Static(None)
+TRUE, FALSE = Static(True), Static(False)
+
+SCALARS = (bool, int, float, complex, str, bytes, type(None), type(...))
+
+
+def is_static(value: Abstract, *, equal: Any = ...) -> bool:
+    """Whether a value is known, and equal to ``equal`` if that is given."""
+    if not isinstance(value, Static):
+        return False
+    return equal is ... or (type(value.value) is type(equal) and value.value == equal)
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """The statement being lowered, for operations and for errors."""
+
+    loc: Loc
+    node: Any

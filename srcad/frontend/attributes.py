@@ -1,0 +1,198 @@
+"""Attributes: of modules, arrays, instances, containers."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+import types
+from typing import Any
+
+import numpy as np
+
+from srcad.frontend.abstract import (
+    Abstract,
+    Closure,
+    DictRef,
+    Fields,
+    ListRef,
+    MaybeUnbound,
+    Method,
+    ObjectRef,
+    Partial,
+    RangeRef,
+    Static,
+    Transformed,
+    TupleRef,
+)
+from srcad.frontend.lowering import Lowering, NeedsExact
+from srcad.ir import Literal, Value
+from srcad.ir.types import (
+    OBJECT,
+    STRING,
+    Array,
+    Number,
+    NumPyScalar,
+    Opaque,
+    Optional,
+    Unknown,
+    dims_of,
+    dtype_of,
+    is_differentiable,
+    rank,
+)
+
+_LISTS = {ListRef: list, DictRef: dict, TupleRef: tuple}
+
+
+def get_attribute(low: Lowering, obj: Abstract, name: str) -> Abstract:
+    """``obj.name``"""
+    match obj:
+        case MaybeUnbound():
+            return get_attribute(low, low.bound(obj), name)
+        case Static(value=known):
+            return _of_static(low, known, name)
+        case ObjectRef():
+            return _of_instance(low, obj, name)
+        case TupleRef(cls=cls, items=items) if name in getattr(cls, "_fields", ()):
+            return items[cls._fields.index(name)]  # type: ignore[attr-defined]
+        case TupleRef(cls=cls) if cls is not tuple and isinstance(
+            inspect.getattr_static(cls, name, None), types.FunctionType
+        ) and name not in ("_replace", "_asdict"):
+            return Method(Static(getattr(cls, name)), obj)
+        case TupleRef() | ListRef() | DictRef():
+            base = _LISTS[type(obj)]
+            return Method(Static(getattr(base, name, name)), obj)
+        case Value():
+            return _of_value(low, obj, name)
+        case RangeRef() if name in ("start", "stop", "step"):
+            part = getattr(obj, name)
+            return Static(part.value) if isinstance(part, Literal) else part
+        case Partial() if name == "func":
+            return obj.function
+        case Closure() if name == "__name__":
+            return Static(obj.name)
+        case Transformed():
+            low.refuse(f"the attribute {name} of a derivative is read in a differentiated function", "")
+    low.refuse(f"the attribute {name} of this object is not supported", "use a local variable")
+
+
+def _of_static(low: Lowering, known: Any, name: str) -> Abstract:
+    if isinstance(known, types.ModuleType):
+        return low.session.importer.module_attribute(low, known, name)
+    try:
+        found = getattr(known, name)
+    except AttributeError:
+        low.refuse(f"{type(known).__name__} object has no attribute {name!r}", "")
+    if isinstance(known, type):
+        return low.session.importer.constant(low, found)
+    if callable(found) and not isinstance(found, type):
+        return Method(Static(getattr(type(known), name, found)), Static(known))
+    return low.session.importer.constant(low, found)
+
+
+def _of_instance(low: Lowering, obj: ObjectRef, name: str) -> Abstract:
+    contents = low.contents(obj)
+    assert isinstance(contents, Fields)
+    on_class = inspect.getattr_static(obj.cls, name, None)
+    if isinstance(on_class, property):
+        from srcad.frontend import calls
+
+        return calls.call(low, Static(on_class.fget), [obj], {})
+    known = contents.get(name)
+    if known is not None:
+        return known
+    if name == "__class__":
+        return Static(obj.cls)
+    if contents.origin is not None:
+        live = contents.origin.obj
+        if name in getattr(live, "__dict__", {}) or isinstance(on_class, types.MemberDescriptorType):
+            found: Abstract = low.session.importer.attribute(low, contents.origin, name)
+            low.set_contents(obj, low.contents(obj).set(name, found))  # type: ignore[union-attr, arg-type]
+            return found
+    match on_class:
+        case None:
+            low.refuse(f"{obj.cls.__name__} object has no attribute {name!r}", "")
+        case staticmethod():
+            return Static(on_class.__func__)
+        case classmethod():
+            return Method(Static(on_class.__func__), Static(obj.cls))
+        case types.FunctionType():
+            return Method(Static(on_class), obj)
+        case _ if hasattr(on_class, "__get__") and callable(on_class):
+            return Method(Static(on_class), obj)
+    return low.session.importer.class_attribute(low, obj.cls, name, on_class)
+
+
+def set_attribute(low: Lowering, obj: Abstract, name: str, value: Abstract) -> None:
+    """``obj.name = value``: of an instance made in the function."""
+    if isinstance(obj, ObjectRef):
+        contents = low.contents(obj)
+        assert isinstance(contents, Fields)
+        if contents.origin is None:
+            low.set_contents(obj, contents.set(name, value))
+            return
+    low.refuse(
+        f"the attribute {name} of an object that existed before the call is assigned",
+        "keep the value in a local variable and return it",
+    )
+
+
+_NUMBER_TYPES = {"bool": bool, "int": int, "real": float, "float": float, "complex": complex}
+
+
+def _of_value(low: Lowering, value: Value, name: str) -> Abstract:
+    kind = value.type
+    if isinstance(kind, Optional):
+        kind = kind.item
+    match kind:
+        case Array() | NumPyScalar() | Unknown():
+            return _of_array(low, value, name)
+        case Number(kind=number):
+            cls = _NUMBER_TYPES[number]
+            if not hasattr(cls, name):
+                if hasattr(np.float64, name) and not low.session.exact:
+                    raise NeedsExact
+                if hasattr(np.ndarray, name):
+                    return _of_array(low, value, name)
+                low.refuse(f"a Python {cls.__name__} has no attribute {name!r}", "")
+            if name in ("real", "imag"):
+                function = np.real if name == "real" else np.imag
+                return low.builder.apply(function, value)  # type: ignore[return-value]
+            return Method(Static(getattr(cls, name)), value)
+        case Opaque():
+            return _of_opaque(low, value, name)
+    return _of_opaque(low, value, name)
+
+
+def _of_array(low: Lowering, value: Value, name: str) -> Abstract:
+    kind = value.type
+    if name == "dtype" and (dtype := dtype_of(kind)) is not None:
+        return Static(np.dtype(dtype))
+    if name == "ndim" and (count := rank(kind)) is not None:
+        return Static(count)
+    descriptor = getattr(np.ndarray, name, None)
+    if descriptor is None:
+        low.refuse(f"an array has no attribute {name!r}", "")
+    if name == "shape":
+        dims = dims_of(kind)
+        if dims is not None and all(isinstance(d, int) for d in dims):
+            return TupleRef(tuple(map(Static, dims)))
+        return low.builder.apply(np.shape, value)  # type: ignore[return-value]
+    if name == "size" and rank(kind) == 0:
+        return Static(1)
+    if not callable(descriptor):
+        from srcad.frontend.containers import wrap
+
+        return wrap(low, low.builder.apply(descriptor, value))
+    return Method(Static(descriptor), value)
+
+
+def _of_opaque(low: Lowering, value: Value, name: str) -> Abstract:
+    """An attribute of an object that carries no derivative: read at run time."""
+    if is_differentiable(value.type):
+        low.refuse(f"the attribute {name} of this value is not supported", "")
+    if value.type == STRING:
+        return Method(Static(getattr(str, name)), value)
+    result = Value("", OBJECT)
+    low.builder.effect(getattr, value, Literal(name), result=result)
+    return Method(Static(operator.call), result) if False else result

@@ -1,0 +1,731 @@
+"""Tuples, lists and dicts: reading, writing, unpacking and their methods.
+
+A list whose length is known is its items; it becomes a run-time list when something asks for an item
+by a run-time index, when its length starts to depend on data, or when it is handed to NumPy.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from srcad.frontend.abstract import (
+    NONE,
+    Abstract,
+    DictRef,
+    Entries,
+    Enumerate,
+    Fields,
+    Held,
+    Items,
+    ListRef,
+    MaybeUnbound,
+    ObjectRef,
+    RangeRef,
+    Reversed,
+    SliceRef,
+    Static,
+    TupleRef,
+    Zip,
+)
+from srcad.frontend.lowering import SHARED, Lowering, is_leaf
+from srcad.ir import Atom, Literal, Value
+from srcad.ir.core import make_list, make_tuple
+from srcad.ir.infer import atom_type
+from srcad.ir.types import (
+    FLOAT,
+    OBJECT,
+    Array,
+    DictType,
+    ListType,
+    Number,
+    TupleType,
+    Type,
+    can_join,
+    is_differentiable,
+    join,
+    join_all,
+)
+
+
+class NeedsUnroll(Exception):
+    """A run-time index into items that have no common type: only an unrolled loop can do it."""
+
+
+# ---- run-time results
+
+
+def wrap(low: Lowering, atom: Atom, *, element: bool = False) -> Abstract:
+    """An atom as an abstract value; ``element`` says that a list in it belongs to another list."""
+    if isinstance(atom, Literal):
+        if type(atom.value) is tuple:
+            return TupleRef(tuple(wrap(low, Literal(v)) for v in atom.value))
+        return Static(atom.value)
+    borrowed = "element" if element else ""
+    match atom.type:
+        case ListType():
+            return low.new_list(Held(atom, borrowed))
+        case DictType():
+            return low.new_dict(Held(atom, borrowed))
+        case TupleType(cls=cls, items=items) if cls is list:
+            parts = tuple(
+                wrap(low, low.builder.apply(operator.getitem, atom, Literal(k)), element=True)
+                for k in range(len(items))
+            )
+            return low.new_list(Items(parts))
+    return atom
+
+
+def writable(low: Lowering, ref: ListRef | DictRef) -> Held:
+    """The run-time list or dict of a place, ready to be written."""
+    contents = low.contents(ref)
+    if isinstance(contents, (Items, Entries)):
+        value = _materialize(low, contents)
+        held = Held(value)
+        low.set_contents(ref, held)
+        return held
+    assert isinstance(contents, Held)
+    match contents.borrowed:
+        case "":
+            return contents
+        case "argument":
+            copier = list if isinstance(ref, ListRef) else dict
+            copy = low.builder.apply(copier, contents.value, hint=contents.value.hint)
+            assert isinstance(copy, Value)
+            held = Held(copy)
+            low.set_contents(ref, held)
+            return held
+        case _:
+            low.refuse(
+                "a list or dict that something else also refers to is changed",
+                "change a copy of it: list(...) or dict(...)",
+            )
+
+
+def _materialize(low: Lowering, contents: Items | Entries) -> Value:
+    from srcad.ir.core import make_dict
+
+    if isinstance(contents, Items):
+        atoms = tuple(map(low.atom, contents.items))
+        kind: Type = ListType(join_all(tuple(map(atom_type, atoms))))
+        return low.builder.apply_typed(make_list, atoms, kind)
+    pairs = zip(contents.keys, contents.values, strict=True)
+    atoms = tuple(a for k, v in pairs for a in (Literal(k), low.atom(v)))
+    made = low.builder.apply(make_dict, *atoms)
+    assert isinstance(made, Value)
+    return made
+
+
+# ---- length and items
+
+
+def items_of(low: Lowering, value: Abstract) -> tuple[Abstract, ...] | None:
+    """The items of an iterable whose length is known, else None."""
+    match value:
+        case TupleRef(items=items):
+            return items
+        case ListRef():
+            contents = low.contents(value)
+            return contents.items if isinstance(contents, Items) else None
+        case DictRef():
+            contents = low.contents(value)
+            return tuple(map(Static, contents.keys)) if isinstance(contents, Entries) else None
+        case Static(value=known):
+            if isinstance(known, (str, tuple, range, frozenset, list, dict)):
+                return tuple(wrap(low, Literal(v)) for v in known)
+            return None
+        case RangeRef(start=Literal(value=a), stop=Literal(value=b), step=Literal(value=c)):
+            return tuple(map(Static, range(a, b, c)))
+        case Zip(parts=parts):
+            columns = [items_of(low, p) for p in parts]
+            known = [c for c in columns if c is not None]
+            if len(known) < len(columns):
+                return None
+            return tuple(TupleRef(row) for row in zip(*known, strict=False))
+        case Enumerate(part=part, start=Static(value=first)):
+            found = items_of(low, part)
+            if found is None:
+                return None
+            return tuple(TupleRef((Static(first + k), v)) for k, v in enumerate(found))
+        case Reversed(part=part):
+            found = items_of(low, part)
+            return None if found is None else tuple(reversed(found))
+        case Value(type=TupleType(items=kinds)):
+            return tuple(
+                wrap(low, low.builder.apply(operator.getitem, value, Literal(k)), element=True)
+                for k in range(len(kinds))
+            )
+        case Value(type=Array(dims=dims)) if dims and isinstance(dims[0], int) and dims[0] <= 32:
+            return tuple(
+                wrap(low, low.builder.apply(operator.getitem, value, Literal(k)))
+                for k in range(dims[0])
+            )
+        case MaybeUnbound():
+            return items_of(low, low.bound(value))
+    return None
+
+
+def unpack(low: Lowering, value: Abstract, count: int | None = None) -> list[Abstract]:
+    """All items of an iterable, for ``*xs`` and for tuple targets."""
+    found = items_of(low, value)
+    if found is not None:
+        return list(found)
+    if count is not None and isinstance(value, (Value, ListRef)):
+        atom = low.atom(value)
+        return [
+            wrap(low, low.builder.apply(operator.getitem, atom, Literal(k)), element=True)
+            for k in range(count)
+        ]
+    low.refuse(
+        "the number of items to unpack is known at run time only",
+        "index the items, or pass the list itself",
+    )
+
+
+def length(low: Lowering, value: Abstract) -> Abstract:
+    """``len(value)``"""
+    match value:
+        case ListRef() | DictRef():
+            contents = low.contents(value)
+            if isinstance(contents, Items):
+                return Static(len(contents.items))
+            if isinstance(contents, Entries):
+                return Static(len(contents.keys))
+            assert isinstance(contents, Held)
+            return wrap(low, low.builder.apply(len, contents.value))
+        case RangeRef():
+            return wrap(low, low.builder.apply(len, low.atom(value)))
+    found = items_of(low, value)
+    if found is not None and not isinstance(value, Value):
+        return Static(len(found))
+    if isinstance(value, Value) and isinstance(value.type, TupleType):
+        return Static(len(value.type.items))
+    if isinstance(value, Value) and isinstance(value.type, Array) and value.type.dims:
+        if isinstance(value.type.dims[0], int):
+            return Static(value.type.dims[0])
+    return wrap(low, low.builder.apply(len, low.atom(value)))
+
+
+# ---- subscripts
+
+
+def get_item(low: Lowering, obj: Abstract, index: Abstract) -> Abstract:
+    """``obj[index]``"""
+    match obj:
+        case MaybeUnbound():
+            return get_item(low, low.bound(obj), index)
+        case TupleRef(items=items):
+            return _item(low, obj, items, index)
+        case ListRef():
+            contents = low.contents(obj)
+            if isinstance(contents, Items):
+                return _item(low, obj, contents.items, index)
+            assert isinstance(contents, Held)
+            found = low.builder.apply(operator.getitem, contents.value, low.atom(index))
+            return wrap(low, found, element=not _is_slice(index))
+        case DictRef():
+            contents = low.contents(obj)
+            if isinstance(contents, Entries):
+                if isinstance(index, Static):
+                    value = contents.get(index.value)
+                    return low.raise_known(KeyError(index.value)) if value is None else value
+                contents = Held(_materialize(low, contents))
+            assert isinstance(contents, Held)
+            found = low.builder.apply(operator.getitem, contents.value, low.atom(index))
+            return wrap(low, found, element=True)
+        case Static(value=known) if isinstance(index, Static) or (
+            isinstance(index, TupleRef) and all(isinstance(i, Static) for i in index.items)
+        ):
+            atom = low.atom(index)
+            assert isinstance(atom, Literal)
+            try:
+                found = known[atom.value]
+            except LookupError as error:
+                return low.raise_known(error)
+            return low.session.importer.constant(low, found)
+        case ObjectRef():
+            from srcad.frontend import calls
+            from srcad.frontend.attributes import get_attribute
+
+            return calls.call(low, get_attribute(low, obj, "__getitem__"), [index], {})
+        case RangeRef():
+            found = low.builder.apply(operator.getitem, low.atom(obj), low.atom(index))
+            return wrap(low, found)
+        case Value(type=TupleType(items=kinds)) if isinstance(index, Static):
+            return wrap(low, low.builder.apply(operator.getitem, obj, Literal(index.value)), element=True)
+        case Value():
+            quick = _scalar_item(low, obj, index)
+            if quick is not None:
+                return quick
+            return wrap(low, low.builder.apply(operator.getitem, obj, low.atom(index)), element=True)
+    return wrap(low, low.builder.apply(operator.getitem, low.atom(obj), low.atom(index)))
+
+
+def _is_slice(index: Abstract) -> bool:
+    return isinstance(index, SliceRef) or (isinstance(index, Static) and isinstance(index.value, slice))
+
+
+def _item(low: Lowering, obj: Any, items: tuple[Abstract, ...], index: Abstract) -> Abstract:
+    is_list = isinstance(obj, ListRef)
+    if isinstance(index, Static):
+        if isinstance(index.value, slice):
+            cut = items[index.value]
+            return low.new_list(Items(cut)) if is_list else TupleRef(cut)
+        if isinstance(index.value, int) and -len(items) <= index.value < len(items):
+            return items[index.value]
+        if isinstance(index.value, int):
+            return low.raise_known(IndexError(f"index {index.value} out of range"))
+    if not all(map(is_leaf, items)) or not _joinable(items):
+        raise NeedsUnroll
+    if isinstance(index, Value) and len(items) == 0:
+        low.refuse("an item of an empty list is read", "")
+    if is_list:
+        held = writable(low, obj)
+        return get_item(low, obj, index) if held else NONE
+    made = low.builder.apply(make_tuple, *map(low.atom, items))
+    if _is_slice(index):
+        low.refuse("a tuple is sliced at run-time bounds", "use a list or an array")
+    return wrap(low, low.builder.apply(operator.getitem, made, low.atom(index)))
+
+
+def _joinable(items: tuple[Abstract, ...]) -> bool:
+    kinds = [atom_type(v if isinstance(v, Value) else Literal(v.value)) for v in items]  # type: ignore[union-attr]
+    joined = join_all(tuple(kinds))
+    return all(can_join(joined, k) for k in kinds) and joined != OBJECT
+
+
+def _scalar_item(low: Lowering, array: Value, index: Abstract) -> Abstract | None:
+    """An element of a float64 vector read in a loop: from a list made once, in fast code.
+
+    An argument's element at a known position is read once, before the loop.
+    """
+    session = low.session
+    if session.exact or not low.loops or array not in session.importer.vectors:
+        return None
+    kind = array.type
+    if not (isinstance(kind, Array) and kind.dtype == "float64" and kind.dims and len(kind.dims) == 1):
+        return None
+    prelude = session.prelude
+    if isinstance(index, Static) and isinstance(index.value, int):
+        key = (array, index.value)
+        if key not in session.importer.elements:
+            element = prelude.apply(operator.getitem, array, Literal(index.value))
+            session.importer.elements[key] = prelude.apply_typed(float, (element,), FLOAT)
+        found: Abstract = session.importer.elements[key]
+        return found
+    if isinstance(index, Value) and isinstance(index.type, Number) and index.type.kind == "int":
+        if array not in session.importer.lists:
+            import numpy as np
+
+            made = prelude.apply(np.ndarray.tolist, array, hint=f"{array.hint}_list")
+            session.importer.lists[array] = made
+        return low.builder.apply(operator.getitem, session.importer.lists[array], index)  # type: ignore[return-value]
+    return None
+
+
+def set_item(low: Lowering, obj: Abstract, index: Abstract, value: Abstract) -> None:
+    """``obj[index] = value``"""
+    match obj:
+        case MaybeUnbound():
+            set_item(low, low.bound(obj), index, value)
+        case ListRef():
+            contents = low.contents(obj)
+            if isinstance(contents, Items) and isinstance(index, Static) and isinstance(index.value, int):
+                items = list(contents.items)
+                if not -len(items) <= index.value < len(items):
+                    low.refuse(f"index {index.value} is out of range: there are {len(items)} items", "")
+                items[index.value] = value
+                low.set_contents(obj, Items(tuple(items)))
+                return
+            if _is_slice(index):
+                low.refuse("a slice of a list is assigned", "build the new list with + or a loop")
+            if isinstance(contents, Items) and not _joinable_with(low, contents.items, value):
+                raise NeedsUnroll
+            _update(low, obj, operator.setitem, low.atom(index), low.atom(value), item=value)
+        case DictRef():
+            contents = low.contents(obj)
+            if isinstance(contents, Entries) and isinstance(index, Static):
+                low.set_contents(obj, contents.set(index.value, value))
+                return
+            _update(low, obj, operator.setitem, low.atom(index), low.atom(value), item=value)
+        case ObjectRef():
+            from srcad.frontend import calls
+            from srcad.frontend.attributes import get_attribute
+
+            calls.call(low, get_attribute(low, obj, "__setitem__"), [index, value], {})
+        case _:
+            refuse_array_write(low, obj)
+
+
+def _joinable_with(low: Lowering, items: tuple[Abstract, ...], value: Abstract) -> bool:
+    return all(map(is_leaf, (*items, value))) and (not items or _joinable((*items, value)))
+
+
+def refuse_array_write(low: Lowering, obj: Abstract) -> None:
+    """An array is written in place."""
+    low.refuse(
+        "an array is written in place",
+        "make a new array: np.where, np.concatenate, or a list that becomes an array at the end",
+    )
+
+
+def delete_item(low: Lowering, obj: Abstract, index: Abstract) -> None:
+    """``del obj[index]``"""
+    if isinstance(obj, ListRef):
+        contents = low.contents(obj)
+        if isinstance(contents, Items) and isinstance(index, Static):
+            items = list(contents.items)
+            del items[index.value]
+            low.set_contents(obj, Items(tuple(items)))
+            return
+        if not _is_slice(index):
+            call_method(low, obj, "pop", [index], {})
+            return
+    if isinstance(obj, DictRef):
+        contents = low.contents(obj)
+        if isinstance(contents, Entries) and isinstance(index, Static):
+            pairs = [(k, v) for k, v in zip(contents.keys, contents.values, strict=True) if k != index.value]
+            low.set_contents(obj, Entries(tuple(k for k, _ in pairs), tuple(v for _, v in pairs)))
+            return
+        call_method(low, obj, "pop", [index], {})
+        return
+    low.refuse("an item of this is deleted", "build a new list without it")
+
+
+def _update(
+    low: Lowering,
+    ref: ListRef | DictRef,
+    callee: Any,
+    *args: Atom,
+    item: Abstract | None = None,
+    returns: bool = False,
+) -> Abstract:
+    held = writable(low, ref)
+    kind = held.value.type
+    if item is not None:
+        added = atom_type(args[-1])
+        if isinstance(added, TupleType) and added.cls is list:
+            added = ListType(join_all(added.items))
+        inner = kind.item if isinstance(kind, (ListType, DictType)) else OBJECT
+        joined = join(inner, added)
+        if not (can_join(joined, inner) and can_join(joined, added)):
+            low.refuse(
+                f"a list of {inner} gets a {added}",
+                "keep items of different kinds in separate lists",
+            )
+        kind = ListType(joined) if isinstance(kind, ListType) else DictType(joined)
+        share(low, item)
+    result = None
+    if returns:
+        inner = kind.item if isinstance(kind, (ListType, DictType)) else OBJECT
+        result = Value("", inner)
+    version = low.builder.update(callee, held.value, *args, kind=kind, result=result)
+    low.set_contents(ref, Held(version))
+    return NONE if result is None else wrap(low, result, element=False)
+
+
+def share(low: Lowering, value: Abstract) -> None:
+    """A container is now also reached through another: neither may be written any more."""
+    if isinstance(value, (ListRef, DictRef)):
+        contents = low.contents(value)
+        if isinstance(contents, Held):
+            low.set_contents(value, Held(contents.value, SHARED))
+        elif isinstance(contents, (Items, Entries)) and is_differentiable(atom_type(low.atom(value))):
+            low.set_contents(value, Held(_materialize(low, contents), SHARED))
+
+
+def contains(low: Lowering, container: Abstract, item: Abstract) -> Abstract:
+    """``item in container``"""
+    if isinstance(container, DictRef):
+        contents = low.contents(container)
+        if isinstance(contents, Entries) and isinstance(item, Static):
+            return Static(item.value in contents.keys)
+        return wrap(low, low.builder.apply(operator.contains, low.dict_atom(container), low.atom(item)))
+    found = items_of(low, container)
+    if found is not None and isinstance(item, Static) and all(isinstance(v, Static) for v in found):
+        return Static(any(v.value is item.value or v.value == item.value for v in found))  # type: ignore[union-attr]
+    if isinstance(container, Static) and isinstance(item, Static):
+        return Static(item.value in container.value)
+    return wrap(low, low.builder.apply(operator.contains, low.atom(container), low.atom(item)))
+
+
+def combine(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract | None:
+    """``+`` and ``*`` of tuples and lists; None for anything else."""
+    for value in (x, y):
+        if isinstance(value, MaybeUnbound):
+            return None
+    if op is operator.add:
+        if isinstance(x, TupleRef) and isinstance(y, TupleRef):
+            return TupleRef((*x.items, *y.items))
+        if isinstance(x, ListRef) and isinstance(y, ListRef):
+            a, b = low.contents(x), low.contents(y)
+            if isinstance(a, Items) and isinstance(b, Items):
+                return low.new_list(Items((*a.items, *b.items)))
+            left, right = (c.value if isinstance(c, Held) else low.list_atom(r) for c, r in ((a, x), (b, y)))
+            return wrap(low, low.builder.apply(operator.add, left, right))
+    if op is operator.mul:
+        for value, count in ((x, y), (y, x)):
+            if isinstance(count, Static) and isinstance(count.value, int):
+                if isinstance(value, TupleRef):
+                    return TupleRef(value.items * count.value)
+                if isinstance(value, ListRef) and isinstance(c := low.contents(value), Items):
+                    return low.new_list(Items(c.items * count.value))
+            if isinstance(value, ListRef) and isinstance(count, (Value, Static)):
+                return wrap(low, low.builder.apply(operator.mul, low.list_atom(value), low.atom(count)))
+    return None
+
+
+def entries(low: Lowering, value: Abstract) -> list[tuple[Any, Abstract]]:
+    """The entries of a dict whose keys are known, for ``**kwargs`` and ``{**d}``."""
+    if isinstance(value, DictRef):
+        contents = low.contents(value)
+        if isinstance(contents, Entries):
+            return list(zip(contents.keys, contents.values, strict=True))
+    if isinstance(value, Static) and isinstance(value.value, dict):
+        return [(k, low.session.importer.constant(low, v)) for k, v in value.value.items()]
+    low.refuse("the keys of ** are known at run time only", "pass the arguments by name")
+
+
+# ---- methods
+
+
+def call_method(
+    low: Lowering, ref: Abstract, name: str, args: list[Abstract], keywords: dict[str, Abstract]
+) -> Abstract:
+    """A method of a list, dict or tuple."""
+    method = _METHODS.get((type(ref), name))
+    if method is None:
+        low.refuse(f"the method {name} of this container is not supported", "build a new list instead")
+    result: Abstract = method(low, ref, *args, **keywords)
+    return result
+
+
+def _append(low: Lowering, ref: ListRef, item: Abstract) -> Abstract:
+    contents = low.contents(ref)
+    if isinstance(contents, Items):
+        low.set_contents(ref, Items((*contents.items, item)))
+        return NONE
+    return _update(low, ref, list.append, low.atom(item), item=item)
+
+
+def _extend(low: Lowering, ref: ListRef, more: Abstract) -> Abstract:
+    found = items_of(low, more)
+    contents = low.contents(ref)
+    if found is not None and not isinstance(more, Value):
+        if isinstance(contents, Items):
+            low.set_contents(ref, Items((*contents.items, *found)))
+        else:
+            for item in found:
+                _append(low, ref, item)
+        return NONE
+    joined = combine(low, operator.add, ref, more if isinstance(more, ListRef) else to_list(low, more))
+    assert isinstance(joined, ListRef)
+    writable(low, ref)
+    low.set_contents(ref, low.contents(joined))
+    return NONE
+
+
+def _insert(low: Lowering, ref: ListRef, index: Abstract, item: Abstract) -> Abstract:
+    contents = low.contents(ref)
+    if isinstance(contents, Items) and isinstance(index, Static):
+        items = list(contents.items)
+        items.insert(index.value, item)
+        low.set_contents(ref, Items(tuple(items)))
+        return NONE
+    return _update(low, ref, list.insert, low.atom(index), low.atom(item), item=item)
+
+
+def _pop(low: Lowering, ref: ListRef, index: Abstract = Static(-1)) -> Abstract:
+    contents = low.contents(ref)
+    if isinstance(contents, Items) and isinstance(index, Static):
+        items = list(contents.items)
+        if not -len(items) <= index.value < len(items):
+            low.refuse("an item is popped from a list that has none there", "")
+        item = items.pop(index.value)
+        low.set_contents(ref, Items(tuple(items)))
+        return item
+    args = () if isinstance(index, Static) and index.value == -1 else (low.atom(index),)
+    return _update(low, ref, list.pop, *args, returns=True)
+
+
+def _list_copy(low: Lowering, ref: ListRef) -> Abstract:
+    contents = low.contents(ref)
+    if isinstance(contents, Items):
+        return low.new_list(Items(contents.items))
+    assert isinstance(contents, Held)
+    return wrap(low, low.builder.apply(list, contents.value))
+
+
+def _list_index(low: Lowering, ref: ListRef, item: Abstract) -> Abstract:
+    return wrap(low, low.builder.apply(list.index, low.list_atom(ref), low.atom(item)))
+
+
+def _list_count(low: Lowering, ref: ListRef, item: Abstract) -> Abstract:
+    return wrap(low, low.builder.apply(list.count, low.list_atom(ref), low.atom(item)))
+
+
+def _reverse(low: Lowering, ref: ListRef) -> Abstract:
+    contents = low.contents(ref)
+    if isinstance(contents, Items):
+        low.set_contents(ref, Items(tuple(reversed(contents.items))))
+        return NONE
+    held = writable(low, ref)
+    back = low.builder.apply(operator.getitem, held.value, Literal(slice(None, None, -1)))
+    assert isinstance(back, Value)
+    low.set_contents(ref, Held(back))
+    return NONE
+
+
+def _clear(low: Lowering, ref: ListRef) -> Abstract:
+    low.contents(ref)
+    low.set_contents(ref, Items(()))
+    return NONE
+
+
+def _get(low: Lowering, ref: DictRef, key: Abstract, default: Abstract = NONE) -> Abstract:
+    contents = low.contents(ref)
+    if isinstance(contents, Entries) and isinstance(key, Static):
+        found = contents.get(key.value)
+        return default if found is None else found
+    from srcad.frontend.control import choose
+    from srcad.frontend.expressions import truth
+
+    present = truth(low, contains(low, ref, key))
+    if isinstance(present, bool):
+        return get_item(low, ref, key) if present else default
+    return choose(low, present, lambda: get_item(low, ref, key), lambda: default)
+
+
+def _setdefault(low: Lowering, ref: DictRef, key: Abstract, default: Abstract = NONE) -> Abstract:
+    contents = low.contents(ref)
+    if isinstance(contents, Entries) and isinstance(key, Static):
+        found = contents.get(key.value)
+        if found is None:
+            set_item(low, ref, key, default)
+            return default
+        return found
+    low.refuse("setdefault with a run-time key is not supported", "test with `in` and assign")
+
+
+def _dict_pop(low: Lowering, ref: DictRef, key: Abstract, default: Abstract | None = None) -> Abstract:
+    contents = low.contents(ref)
+    if isinstance(contents, Entries) and isinstance(key, Static):
+        found = contents.get(key.value)
+        if found is None:
+            if default is None:
+                low.refuse(f"the dict has no key {key.value!r}", "its keys are known here")
+            return default
+        delete_item(low, ref, key)
+        return found
+    if default is not None:
+        low.refuse("pop with a default and a run-time key is not supported", "test with `in` first")
+    return _update(low, ref, dict.pop, low.atom(key), returns=True)
+
+
+def _dict_update(low: Lowering, ref: DictRef, other: Abstract | None = None, **named: Abstract) -> Abstract:
+    pairs = [] if other is None else entries(low, other)
+    for key, value in [*pairs, *named.items()]:
+        set_item(low, ref, Static(key), value)
+    return NONE
+
+
+def _keys(low: Lowering, ref: DictRef) -> Abstract:
+    contents = low.contents(ref)
+    if isinstance(contents, Entries):
+        return TupleRef(tuple(map(Static, contents.keys)))
+    assert isinstance(contents, Held)
+    return wrap(low, low.builder.apply_typed(list, (contents.value,), ListType(OBJECT)))
+
+
+def _values(low: Lowering, ref: DictRef) -> Abstract:
+    contents = low.contents(ref)
+    if isinstance(contents, Entries):
+        return TupleRef(contents.values)
+    low.refuse(
+        "the values of a dict with run-time keys are iterated",
+        "iterate over the dict and index it: for k in d: … d[k]",
+    )
+
+
+def _entry_pairs(low: Lowering, ref: DictRef) -> Abstract:
+    contents = low.contents(ref)
+    if isinstance(contents, Entries):
+        pairs = zip(contents.keys, contents.values, strict=True)
+        return TupleRef(tuple(TupleRef((Static(k), v)) for k, v in pairs))
+    low.refuse(
+        "the items of a dict with run-time keys are iterated",
+        "iterate over the dict and index it: for k in d: … d[k]",
+    )
+
+
+def _dict_copy(low: Lowering, ref: DictRef) -> Abstract:
+    contents = low.contents(ref)
+    if isinstance(contents, Entries):
+        return low.new_dict(contents)
+    assert isinstance(contents, Held)
+    return wrap(low, low.builder.apply_typed(dict, (contents.value,), contents.value.type))
+
+
+def _replace(low: Lowering, ref: TupleRef, **named: Abstract) -> Abstract:
+    fields = ref.cls._fields  # type: ignore[attr-defined]
+    items = tuple(named.get(n, v) for n, v in zip(fields, ref.items, strict=True))
+    return TupleRef(items, ref.cls)
+
+
+def _asdict(low: Lowering, ref: TupleRef) -> Abstract:
+    return low.new_dict(Entries(tuple(ref.cls._fields), ref.items))  # type: ignore[attr-defined]
+
+
+def _tuple_index(low: Lowering, ref: TupleRef, item: Abstract) -> Abstract:
+    return wrap(low, low.builder.apply(tuple.index, low.atom(ref), low.atom(item)))
+
+
+_METHODS: dict[tuple[type, str], Any] = {
+    (ListRef, "append"): _append,
+    (ListRef, "extend"): _extend,
+    (ListRef, "insert"): _insert,
+    (ListRef, "pop"): _pop,
+    (ListRef, "copy"): _list_copy,
+    (ListRef, "index"): _list_index,
+    (ListRef, "count"): _list_count,
+    (ListRef, "reverse"): _reverse,
+    (ListRef, "clear"): _clear,
+    (DictRef, "get"): _get,
+    (DictRef, "setdefault"): _setdefault,
+    (DictRef, "pop"): _dict_pop,
+    (DictRef, "update"): _dict_update,
+    (DictRef, "keys"): _keys,
+    (DictRef, "values"): _values,
+    (DictRef, "items"): _entry_pairs,
+    (DictRef, "copy"): _dict_copy,
+    (TupleRef, "_replace"): _replace,
+    (TupleRef, "_asdict"): _asdict,
+    (TupleRef, "index"): _tuple_index,
+}
+
+
+def to_list(low: Lowering, value: Abstract) -> ListRef:
+    """``list(value)``"""
+    if isinstance(value, ListRef):
+        copy = _list_copy(low, value)
+        assert isinstance(copy, ListRef)
+        return copy
+    found = items_of(low, value)
+    if found is not None:
+        return low.new_list(Items(found))
+    if isinstance(value, (Zip, Enumerate, Reversed)):
+        from srcad.frontend import comprehensions
+
+        return comprehensions.collect(low, value)
+    if isinstance(value, DictRef):
+        keys = _keys(low, value)
+        assert isinstance(keys, ListRef)
+        return keys
+    made = wrap(low, low.builder.apply(list, low.atom(value)))
+    if isinstance(made, ListRef):
+        return made
+    assert isinstance(made, Value)
+    return low.new_list(Held(made))
+
+
+_ = Fields

@@ -1,0 +1,635 @@
+"""Control flow: branches, loops, early exits, ``try`` and ``with``.
+
+Early exits are flags.  A branch that always exits takes no flag: what follows the ``if`` moves into
+the other branch.  Where an exit is taken on some paths only, the rest of the block is guarded by the
+flag, and a loop ends after the iteration that sets it.
+
+A loop body is lowered until what it carries is stable: first with the names it assigns, then with
+whatever else it turned out to change, each with the join of its types before and after an iteration.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from srcad.frontend.abstract import (
+    FALSE,
+    TRUE,
+    Abstract,
+    Closure,
+    Entries,
+    Fields,
+    Held,
+    Items,
+    ListRef,
+    MaybeUnbound,
+    ObjectRef,
+    Poison,
+    Static,
+    TupleRef,
+)
+from srcad.frontend.lowering import EXITS, Key, Lowering, Region, State, is_leaf
+from srcad.frontend.merge import Merger, as_dynamic, substitute
+from srcad.ir import (
+    UNDEFINED,
+    Atom,
+    Block,
+    Effect,
+    For,
+    Handler,
+    If,
+    Literal,
+    Stream,
+    Try,
+    Update,
+    Value,
+    While,
+    With,
+)
+from srcad.ir.core import raise_error
+from srcad.ir.infer import atom_type
+from srcad.ir.types import BOOL, NOTHING, OBJECT, Type, join
+from srcad.ir.walk import all_ops, copy_block
+
+Thunk = Callable[[Callable[[], None] | None], bool | None]
+"""A statement to lower; given what follows it, it may lower that too and say so by True."""
+
+_PASSES = 16
+
+
+# ---- sequences and branches
+
+
+def run_sequence(low: Lowering, thunks: list[Thunk], flags: tuple[str, ...] = EXITS) -> None:
+    """Lower statements in order; what follows one that may exit is guarded."""
+    for k, thunk in enumerate(thunks):
+        if low.dead:
+            return
+        rest = partial(run_sequence, low, thunks[k + 1 :], flags) if k + 1 < len(thunks) else None
+        if thunk(rest):
+            return
+        exited = low.exits(flags)
+        if exited is True:
+            return
+        if exited is not False:
+            if rest is not None:
+                branch(low, low.negate(exited), partial(_stayed, low, rest), partial(_left, low, flags))
+            return
+
+
+def _stayed(low: Lowering, rest: Callable[[], None]) -> None:
+    """Go on where no exit was taken."""
+    for name in EXITS:
+        if ("flag", low.frame.number, name) in low.state:
+            low.set_flag(name, FALSE)
+    rest()
+
+
+def _left(low: Lowering, flags: tuple[str, ...]) -> None:
+    """Where an exit was taken, the only one that can have been is known."""
+    open_ = [name for name in flags if isinstance(low.flag(name), Value)]
+    if len(open_) == 1:
+        low.set_flag(open_[0], TRUE)
+
+
+def _nothing() -> None:
+    return None
+
+
+def exited(region: Region, frame: int) -> bool:
+    """Whether a region always ends by an early exit."""
+    flags = (region.state.get(("flag", frame, name), FALSE) for name in EXITS)
+    return any(isinstance(f, Static) and bool(f.value) for f in flags)
+
+
+def branch(
+    low: Lowering,
+    test: Atom,
+    then: Callable[[], None],
+    orelse: Callable[[], None],
+    rest: Callable[[], None] | None = None,
+) -> bool:
+    """Lower an ``if`` whose test is known at run time only; whether it took ``rest`` along."""
+    regions = [low.region(then), low.region(orelse)]
+    consumed = False
+    if rest is not None:
+        left = [not r.dead and exited(r, low.frame.number) for r in regions]
+        if left != [False, False] and all(l or r.dead for l, r in zip(left, regions, strict=True)):
+            consumed = True
+        elif any(left):
+            stays = regions[left.index(False)]
+            if not stays.dead:
+                with low.inside(stays):
+                    rest()
+            consumed = True
+    results, yields = join_regions(low, regions)
+    blocks = [r.builder.block((), y) for r, y in zip(regions, yields, strict=True)]
+    if results or any(b.ops for b in blocks):
+        low.builder.append(If(test, blocks[0], blocks[1], results, low.builder.loc))
+    return consumed
+
+
+def join_regions(
+    low: Lowering, regions: list[Region]
+) -> tuple[tuple[Value, ...], list[tuple[Atom, ...]]]:
+    """Merge the states at the ends of regions into the current one; what they have to yield."""
+    alive = [k for k, r in enumerate(regions) if not r.dead]
+    if not alive:
+        low.dead = True
+        return (), [() for _ in regions]
+    results: list[Value] = []
+    yields: list[list[Atom]] = [[] for _ in regions]
+
+    def leaf(hint: str, atoms: list[Atom | None], kind: Type) -> Value:
+        result = Value(hint, kind)
+        results.append(result)
+        found = dict(zip(alive, atoms, strict=True))
+        for k, column in enumerate(yields):
+            atom = found.get(k)
+            column.append(UNDEFINED if atom is None else atom)
+        return result
+
+    sides = [regions[k] for k in alive]
+    merger = Merger(low, sides, leaf, force=len(alive) < len(regions))
+    base = dict(low.state)
+    for key in changed_keys(base, [s.state for s in sides]):
+        low.state[key] = merge_key(merger, key, [s.state.get(key) for s in sides])
+    return tuple(results), [tuple(column) for column in yields]
+
+
+def changed_keys(base: State, states: list[State]) -> list[Key]:
+    """The keys that hold something else in one of the states, in a fixed order."""
+    keys: dict[Key, None] = {}
+    for state in states:
+        for key, value in state.items():
+            if base.get(key) is not value:
+                keys[key] = None
+        for key in base:
+            if key not in state:
+                keys[key] = None
+    return list(keys)
+
+
+def merge_key(merger: Merger, key: Key, values: list[Any]) -> Any:
+    """The merged value of one key; ``values`` has None where a state lacks it."""
+    kind, _, name = key
+    if kind == "flag":
+        values = [FALSE if v is None else v for v in values]
+        return merger.merge(values, name)
+    if all(v is None for v in values):
+        return None
+    if kind == "place":
+        return merger.merge_contents(values, "")
+    return merger.merge(values, "" if kind == "temporary" else "out" if name == "<return>" else name)
+
+
+def choose(
+    low: Lowering, test: Atom, then: Callable[[], Abstract], orelse: Callable[[], Abstract]
+) -> Abstract:
+    """The value of a conditional expression whose test is known at run time only."""
+    key: Key = ("temporary", low.session.new_place(), "")
+
+    def put(value: Callable[[], Abstract]) -> None:
+        low.state[key] = value()
+
+    branch(low, test, partial(put, then), partial(put, orelse))
+    if low.dead:
+        return Poison("this point is never reached", "")
+    found: Abstract = low.state.pop(key)
+    return found
+
+
+# ---- loops
+
+
+class RetryLoop(Exception):
+    """A loop body reads a variable that an earlier iteration bound: it has to be carried."""
+
+    def __init__(self, loop: LoopContext, key: Key) -> None:
+        super().__init__(key)
+        self.loop = loop
+        self.key = key
+
+
+@dataclass(eq=False)
+class LoopContext:
+    """A loop being lowered, for reads of variables that only it binds."""
+
+    assigned: set[Key]
+    carried: dict[Key, Any] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class LoopPlan:
+    """One attempt at a loop: the parameters of the body and what they start from."""
+
+    params: list[Value]
+    inits: list[Atom]
+    state: State
+
+
+def lower_loop(
+    low: Lowering,
+    *,
+    assigned: set[Key],
+    body: Callable[[], None],
+    test: Callable[[], Atom] | None = None,
+    streams: tuple[Stream, ...] = (),
+    targets: tuple[Value, ...] = (),
+) -> None:
+    """Lower a loop: ``for`` over streams (``targets`` are their items), else ``while`` ``test``.
+
+    ``body`` binds the targets and lowers one iteration.
+    """
+    context = LoopContext(assigned)
+    before, mark = low.state, len(low.builder.ops)
+    ends: dict[Key, Region] = {}
+    for key in assigned:
+        if key in before:
+            context.carried[key] = None
+    low.loops.append(context)
+    try:
+        for _ in range(_PASSES):
+            del low.builder.ops[mark:]
+            low.state = dict(before)
+            plan = _plan(low, context, ends)
+            try:
+                if _attempt(low, context, ends, plan, body, test, streams, targets):
+                    return
+            except RetryLoop as retry:
+                if retry.loop is not context:
+                    raise
+                context.carried[retry.key] = None
+    finally:
+        low.loops.pop()
+    low.refuse(
+        "the types of what this loop carries do not settle",
+        "give each variable one type before the loop and in it",
+    )
+
+
+def _plan(low: Lowering, context: LoopContext, ends: dict[Key, Region]) -> LoopPlan:
+    """The state at the start of an iteration: carried numbers and arrays become parameters."""
+    plan = LoopPlan([], [], dict(low.state))
+
+    def leaf(hint: str, atoms: list[Atom | None], kind: Type) -> Value:
+        param = Value(hint, kind)
+        plan.params.append(param)
+        init = atoms[0]
+        plan.inits.append(UNDEFINED if init is None else init)
+        return param
+
+    here = Region(low.builder, low.state, False)
+    outer = dict(low.state)
+    for key in context.carried:
+        end = ends.get(key)
+        start = outer.get(key)
+        if end is None:
+            merger = Merger(low, [here], leaf, force=True, force_constants=True)
+            if start is None:
+                plan.state[key] = MaybeUnbound(key[2], leaf(key[2], [None], NOTHING))
+                continue
+            merged = merge_key(merger, key, [start])
+        else:
+            merger = Merger(low, [here, end], leaf, force=True, force_constants=True)
+            merged = merge_key(merger, key, [start, end.state.get(key)])
+        plan.state[key] = merged
+    # places made by merging stand in the current state: an iteration starts with them
+    for key, value in low.state.items():
+        if key not in outer:
+            plan.state[key] = value
+    return plan
+
+
+def _attempt(
+    low: Lowering,
+    context: LoopContext,
+    ends: dict[Key, Region],
+    plan: LoopPlan,
+    body: Callable[[], None],
+    test: Callable[[], Atom] | None,
+    streams: tuple[Stream, ...],
+    targets: tuple[Value, ...],
+) -> bool:
+    frame = low.frame.number
+    test_region, exhausts = None, False
+    if test is not None:
+        tests: list[Atom] = []
+        test_region = low.region(lambda: tests.append(test()), plan.state)
+        if changed_keys(plan.state, [test_region.state]) or _acts(test_region):
+            exhausts = True  # the test does something: it becomes the head of the body
+
+    def iteration() -> None:
+        for name in EXITS:
+            low.state.pop(("flag", frame, name), None)
+        low.state.pop(("flag", frame, "exhausted"), None)
+        if exhausts and test is not None:
+            branch(low, test(), body, lambda: low.set_flag("exhausted", TRUE))
+        else:
+            body()
+        low.state.pop(("flag", frame, "continued"), None)
+
+    region = low.region(iteration, plan.state)
+    flags = ("broke", "returned", "exhausted")
+    with low.inside(region):
+        stop: bool | Atom = low.exits(flags)
+    keys = changed_keys(plan.state, [region.state])
+    known = dict(low.state)
+    fresh = [k for k in keys if k not in plan.state]
+    missed = [k for k in keys if k in plan.state and k not in context.carried]
+    if missed and not region.dead:
+        for key in missed:
+            context.carried[key] = None
+            ends[key] = region
+        return False
+    yields: list[Atom] = []
+    if region.dead:
+        yields = [UNDEFINED for _ in plan.params]
+    else:
+        fitting = _Fit(low, region, plan, yields)
+        unfit = [k for k in context.carried if not fitting.fits(k)]
+        if unfit:
+            for key in unfit:
+                ends[key] = region
+            return False
+    params, inits = list(plan.params), list(plan.inits)
+    exports = _exports(low, region, fresh, params, inits, yields)
+    results = tuple(Value(p.hint, p.type) for p in params)
+    mapping: dict[Value, Any] = dict(zip(params, results, strict=True))
+    body_yields = tuple(yields)
+    stops = stop is not False
+    if stops:
+        body_yields = (*body_yields, Literal(True) if stop is True else _as_atom(stop))
+    block = region.builder.block((*targets, *params), body_yields)
+    loc = low.builder.loc
+    if test is None:
+        low.builder.append(For(streams, tuple(inits), block, results, stops, loc))
+    else:
+        outcome: Atom = Literal(True) if exhausts else tests[0]
+        ops = () if exhausts or test_region is None else tuple(test_region.builder.ops)
+        test_block = copy_block(Block(tuple(params), ops, (outcome,)), {})
+        low.builder.append(While(tuple(inits), test_block, block, results, stops, loc))
+    low.state = known
+    for key in context.carried:
+        low.state[key] = substitute(plan.state[key], mapping)
+    for key, value in plan.state.items():
+        if key not in low.state or (key[0] == "place" and key not in context.carried and key not in known):
+            low.state[key] = substitute(value, mapping)
+    for key, value in exports.items():
+        low.state[key] = substitute(value, mapping)
+    low.state.pop(("flag", frame, "exhausted"), None)
+    return True
+
+
+def _as_atom(stop: bool | Atom) -> Atom:
+    return Literal(stop) if isinstance(stop, bool) else stop
+
+
+def _acts(region: Region) -> bool:
+    block = region.builder.block((), ())
+    return any(isinstance(op, (Effect, Update)) for op in all_ops(block))
+
+
+def _exports(
+    low: Lowering,
+    region: Region,
+    fresh: list[Key],
+    params: list[Value],
+    inits: list[Atom],
+    yields: list[Atom],
+) -> dict[Key, Any]:
+    """What the body binds for the first time, for reads after the loop."""
+    exports: dict[Key, Any] = {}
+    if region.dead:
+        return exports
+
+    def leaf(hint: str, atoms: list[Atom | None], kind: Type) -> Value:
+        param = Value(hint, kind)
+        params.append(param)
+        inits.append(Literal(False) if kind == BOOL and hint in EXITS else UNDEFINED)
+        atom = atoms[-1]
+        assert atom is not None
+        yields.append(atom)
+        return param
+
+    merger = Merger(low, [region], leaf, force=True, force_constants=True)
+    for key in fresh:
+        value = region.state.get(key)
+        if value is None or key[0] == "temporary":
+            continue
+        merged = merge_key(merger, key, [value])
+        if key[0] == "variable" and not isinstance(merged, (Poison, MaybeUnbound)):
+            merged = MaybeUnbound(key[2], merged)
+        exports[key] = merged
+    return exports
+
+
+@dataclass(eq=False)
+class _Fit:
+    """Whether the end of an iteration fits the parameters; collects what it yields for them."""
+
+    low: Lowering
+    region: Region
+    plan: LoopPlan
+    yields: list[Atom]
+
+    def __post_init__(self) -> None:
+        self.order = {param: k for k, param in enumerate(self.plan.params)}
+        self.yields[:] = list(self.plan.params)
+
+    def fits(self, key: Key) -> bool:
+        start, end = self.plan.state.get(key), self.region.state.get(key)
+        if start is None:
+            return end is None
+        if key[0] == "place":
+            return end is not None and self.contents(start, end)
+        if end is None:
+            return False
+        return self.value(start, end)
+
+    def value(self, start: Any, end: Any) -> bool:
+        if isinstance(start, Poison):
+            return True
+        if isinstance(start, MaybeUnbound):
+            return self.value(start.value, end.value if isinstance(end, MaybeUnbound) else end)
+        if isinstance(end, (MaybeUnbound, Poison)):
+            return False
+        if isinstance(start, Value) and start in self.order:
+            if not is_leaf(end):
+                return False
+            atom = end if isinstance(end, Value) else Literal(end.value)
+            return self.put(start, atom)
+        if start is end:
+            return True
+        match start, end:
+            case Static(), Static():
+                return start.value is end.value or (
+                    is_leaf(start) and type(start.value) is type(end.value) and start.value == end.value
+                )
+            case TupleRef(), TupleRef():
+                return (
+                    start.cls is end.cls
+                    and len(start.items) == len(end.items)
+                    and all(self.value(s, e) for s, e in zip(start.items, end.items, strict=True))
+                )
+            case (ListRef(), ListRef()) | (ObjectRef(), ObjectRef()):
+                if start == end:
+                    return True
+                held = self.plan.state[("place", start.place, "")]
+                return self.contents(held, self.region.state[("place", end.place, "")])
+            case Closure(), Closure():
+                return start.node is end.node and start.frame is end.frame and all(
+                    self.value(s, e) for s, e in zip(start.defaults, end.defaults, strict=True)
+                )
+        return bool(start == end)
+
+    def contents(self, start: Any, end: Any) -> bool:
+        if start is end and not isinstance(start, Held):
+            return True
+        match start, end:
+            case Held(value=param), _:
+                if param not in self.order:
+                    return start is end or (isinstance(end, Held) and end.value is param)
+                merger = Merger(self.low, [self.region], lambda *_: Value("", OBJECT))
+                if not isinstance(end, (Items, Entries, Held)):
+                    return False
+                if isinstance(end, Held) and end.borrowed != start.borrowed and end.borrowed:
+                    return False
+                atom = merger._contents_atom(0, end)
+                return self.put(param, atom, as_dynamic(atom_type(atom)))
+            case Items(items=a), Items(items=b):
+                return len(a) == len(b) and all(self.value(s, e) for s, e in zip(a, b, strict=True))
+            case Entries(keys=k, values=a), Entries(keys=l, values=b):
+                return k == l and all(self.value(s, e) for s, e in zip(a, b, strict=True))
+            case Fields(names=k, values=a), Fields(names=l, values=b):
+                return k == l and all(self.value(s, e) for s, e in zip(a, b, strict=True))
+        return False
+
+    def put(self, param: Value, atom: Atom, kind: Type | None = None) -> bool:
+        kind = atom_type(atom) if kind is None else kind
+        if join(param.type, kind) != param.type:
+            return False
+        self.yields[self.order[param]] = atom
+        return True
+
+
+# ---- with and try
+
+
+def lower_with(low: Lowering, manager: Atom, target: Value | None, body: Callable[[], None]) -> None:
+    """Lower ``with manager as target: body``."""
+    region = low.region(body)
+    results, yields = _export_one(low, region)
+    params = () if target is None else (target,)
+    low.builder.append(With(manager, region.builder.block(params, yields), results, low.builder.loc))
+
+
+def _export_one(low: Lowering, region: Region) -> tuple[tuple[Value, ...], tuple[Atom, ...]]:
+    dead = Region(low.builder, low.state, True)
+    results, yields = join_regions(low, [region, dead])
+    return results, yields[0]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Except:
+    """One handler to lower."""
+
+    kinds: Atom | None
+    name: Value | None
+    body: Callable[[], None]
+
+    def catches(self, error: type[BaseException]) -> bool:
+        """Whether it surely handles an exception of this class."""
+        if self.kinds is None:
+            return True
+        kinds = self.kinds.value if isinstance(self.kinds, Literal) else None
+        return isinstance(kinds, (type, tuple)) and issubclass(error, kinds)
+
+
+def _known_raise(region: Region) -> type[BaseException] | None:
+    """The exception that a region raises and does nothing else, if it is known at transform time."""
+    ops = region.builder.ops
+    if not region.dead or len(ops) != 1 or not isinstance(ops[0], Effect):
+        return None
+    args = ops[0].args
+    if ops[0].callee is raise_error and args and isinstance(args[0], Literal):
+        error = args[0].value
+        return type(error) if isinstance(error, BaseException) else None
+    return None
+
+
+def lower_try(
+    low: Lowering,
+    body: Callable[[], None],
+    handlers: list[Except],
+    assigned: set[Key],
+    final: Callable[[], None] | None,
+) -> None:
+    """Lower ``try``: the path taken is a path like any other.
+
+    What the body assigned before it raised is not known to a handler, nor after it: reading such a
+    variable there is refused.
+    """
+    before = dict(low.state)
+    main = low.region(body)
+    known = _known_raise(main)
+    if known is not None:
+        for handler in handlers:
+            if handler.catches(known):
+                handler.body()
+                return
+    if not main.builder.ops and not main.dead:  # all of it is known: nothing can raise
+        low.state = main.state
+        if final is not None:
+            final()
+        return
+    half = [k for k in {**dict.fromkeys(assigned), **dict.fromkeys(changed_keys(before, [main.state]))}]
+    start = dict(before)
+    for key in half:
+        if key[0] == "variable":
+            start[key] = Poison(
+                f"{key[2]} may have been assigned or not when the exception was raised",
+                "assign it in the handler, or before the try and not in it",
+            )
+        elif key[0] == "place":
+            start[key] = Poison(
+                "a container may be half-changed when the exception was raised",
+                "change it outside the try block",
+            )
+        else:
+            start.pop(key, None)
+    regions = [main]
+    for handler in handlers:
+        regions.append(low.region(handler.body, start))
+    results, yields = join_regions(low, regions)
+    final_block = None
+    if final is not None:
+        effects = low.region(final)
+        if not effects.dead and not changed_keys(low.state, [effects.state]):
+            final_block = effects.builder.block((), ())
+    blocks = [
+        r.builder.block((), y) for r, y in zip(regions, yields, strict=True)
+    ]
+    made = tuple(
+        Handler(h.kinds, Block(() if h.name is None else (h.name,), b.ops, b.yields))
+        for h, b in zip(handlers, blocks[1:], strict=True)
+    )
+    low.builder.append(Try(blocks[0], made, final_block, results, low.builder.loc))
+    if final is not None and final_block is None:
+        final()
+
+
+def truth_of_flag(low: Lowering, flag: Abstract) -> bool | Atom:
+    """A flag as a known bool or an atom."""
+    if isinstance(flag, Static):
+        return bool(flag.value)
+    atom = low.atom(flag)
+    return atom
+
+
+__all__ = ["NOTHING", "Except", "RetryLoop", "branch", "choose", "lower_loop", "lower_try", "lower_with"]
+_ = operator

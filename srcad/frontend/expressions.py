@@ -1,0 +1,494 @@
+"""Expressions: syntax to abstract values."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import gast
+
+from srcad.frontend import calls, comprehensions, containers
+from srcad.frontend.abstract import (
+    FALSE,
+    NONE,
+    SCALARS,
+    TRUE,
+    Abstract,
+    Closure,
+    DictRef,
+    Entries,
+    Items,
+    ListRef,
+    MaybeUnbound,
+    Method,
+    ObjectRef,
+    Partial,
+    Poison,
+    SliceRef,
+    Static,
+    TupleRef,
+)
+from srcad.frontend.attributes import get_attribute
+from srcad.frontend.control import RetryLoop, choose
+from srcad.frontend.lowering import Frame, Lowering
+from srcad.ir import Atom, Literal, Value
+from srcad.ir.core import format_value, make_fstring
+from srcad.ir.infer import atom_type
+from srcad.ir.types import NONE as NONE_TYPE
+from srcad.ir.types import NOTHING, OBJECT, Opaque, Optional, TupleType, Unknown
+
+BINARY = {
+    gast.Add: operator.add,
+    gast.Sub: operator.sub,
+    gast.Mult: operator.mul,
+    gast.Div: operator.truediv,
+    gast.FloorDiv: operator.floordiv,
+    gast.Mod: operator.mod,
+    gast.Pow: operator.pow,
+    gast.MatMult: operator.matmul,
+    gast.BitAnd: operator.and_,
+    gast.BitOr: operator.or_,
+    gast.BitXor: operator.xor,
+    gast.LShift: operator.lshift,
+    gast.RShift: operator.rshift,
+}
+UNARY = {gast.USub: operator.neg, gast.UAdd: operator.pos, gast.Invert: operator.invert}
+COMPARE = {
+    gast.Lt: operator.lt,
+    gast.LtE: operator.le,
+    gast.Gt: operator.gt,
+    gast.GtE: operator.ge,
+    gast.Eq: operator.eq,
+    gast.NotEq: operator.ne,
+}
+
+
+def evaluate(low: Lowering, node: Any) -> Abstract:
+    """The abstract value of an expression; its operations go where the cursor is."""
+    match node:
+        case gast.Constant(value=value):
+            return Static(value)
+        case gast.Name(id=name):
+            return load(low, name, node)
+        case gast.BinOp(left=left, op=op, right=right):
+            x = evaluate(low, left)
+            y = evaluate(low, right)
+            return binary(low, BINARY[type(op)], x, y)
+        case gast.UnaryOp(op=gast.Not(), operand=operand):
+            return invert(low, truth(low, evaluate(low, operand)))
+        case gast.UnaryOp(op=op, operand=operand):
+            return unary(low, UNARY[type(op)], evaluate(low, operand))
+        case gast.BoolOp(op=op, values=values):
+            return boolean(low, isinstance(op, gast.And), values)
+        case gast.Compare(left=left, ops=ops, comparators=comparators):
+            return chain(low, evaluate(low, left), ops, comparators)
+        case gast.IfExp(test=test, body=body, orelse=orelse):
+            known = truth(low, evaluate(low, test))
+            if isinstance(known, bool):
+                return evaluate(low, body if known else orelse)
+            return choose(low, known, lambda: evaluate(low, body), lambda: evaluate(low, orelse))
+        case gast.NamedExpr(target=target, value=value):
+            found = low.hinted(evaluate(low, value), target.id)
+            low.state[low.variable(target.id, owner_of_walrus(low.frame))] = found
+            return found
+        case gast.Tuple(elts=elts):
+            return TupleRef(display(low, elts))
+        case gast.List(elts=elts):
+            return low.new_list(Items(display(low, elts)))
+        case gast.Dict(keys=keys, values=values):
+            return dictionary(low, keys, values)
+        case gast.Subscript(value=value, slice=index):
+            return containers.get_item(low, evaluate(low, value), evaluate_index(low, index))
+        case gast.Attribute(value=value, attr=name):
+            return get_attribute(low, evaluate(low, value), name)
+        case gast.Call(func=func, args=args, keywords=keywords):
+            return call_expression(low, func, args, keywords, node)
+        case gast.Lambda():
+            return make_closure(low, "<lambda>", node)
+        case gast.ListComp() | gast.GeneratorExp():
+            return comprehensions.list_of(low, node)
+        case gast.DictComp():
+            return comprehensions.dict_of(low, node)
+        case gast.JoinedStr(values=values):
+            return fstring(low, values)
+        case gast.Slice():
+            return evaluate_index(low, node)
+    low.refuse(
+        f"{type(node).__name__} expressions are not supported in differentiated functions",
+        "write it with calls, lists and tuples",
+        node,
+    )
+
+
+# ---- names
+
+
+def load(low: Lowering, name: str, node: Any = None) -> Abstract:
+    """The value of a name where the cursor is."""
+    frame: Frame | None = low.frame
+    while frame is not None:
+        if name in frame.scope.globals:
+            break
+        if name in frame.scope.locals:
+            key = low.variable(name, frame)
+            value = low.state.get(key)
+            if value is None:
+                for loop in reversed(low.loops):
+                    if key in loop.assigned and key not in loop.carried:
+                        raise RetryLoop(loop, key)
+                low.refuse(
+                    f"{name} is read before it has a value",
+                    "assign it before this line on every path",
+                    node,
+                )
+            if isinstance(value, MaybeUnbound):
+                found = low.bound(value)
+                low.state[key] = found
+                return found
+            if isinstance(value, Poison):
+                low.refuse(value.message, value.hint, node)
+            found_: Abstract = value
+            return found_
+        if name in frame.cells:
+            return low.session.importer.cell(low, frame, name)
+        frame = frame.parent
+    return low.session.importer.global_name(low, low.frame.globals, name, node)
+
+
+def owner_of_walrus(frame: Frame) -> Frame:
+    """The function around a comprehension: where its walrus binds."""
+    while frame.name == "<comprehension>" and frame.parent is not None:
+        frame = frame.parent
+    return frame
+
+
+def owner_of(low: Lowering, name: str) -> Frame:
+    """The frame in which an assignment binds a name."""
+    frame = low.frame
+    if name in frame.scope.nonlocals:
+        parent = frame.parent
+        while parent is not None:
+            if name in parent.scope.locals:
+                return parent
+            parent = parent.parent
+        low.refuse(
+            f"nonlocal {name} belongs to a function that has returned",
+            "pass the value as an argument and return the new one",
+        )
+    if name in frame.scope.globals:
+        low.refuse(
+            f"the global {name} is assigned",
+            "return the new value instead of assigning a global",
+        )
+    return frame
+
+
+# ---- operators
+
+
+def binary(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract:
+    """``x op y``"""
+    if isinstance(x, Static) and isinstance(y, Static):
+        if isinstance(x.value, SCALARS) and isinstance(y.value, SCALARS):
+            try:
+                return Static(op(x.value, y.value))
+            except Exception:  # noqa: BLE001 - it raises at run time, as in the primal
+                pass
+    special = containers.combine(low, op, x, y)
+    if special is not None:
+        return special
+    overloaded = _overloaded(low, op, x, y)
+    if overloaded is not None:
+        return overloaded
+    return wrap(low, low.builder.apply(op, low.atom(x), low.atom(y)))
+
+
+_METHODS = {
+    operator.add: "add", operator.sub: "sub", operator.mul: "mul", operator.truediv: "truediv",
+    operator.pow: "pow", operator.matmul: "matmul", operator.floordiv: "floordiv", operator.mod: "mod",
+    operator.lt: "lt", operator.le: "le", operator.gt: "gt", operator.ge: "ge", operator.eq: "eq",
+    operator.ne: "ne", operator.neg: "neg", operator.pos: "pos",
+}  # fmt: skip
+
+
+def _overloaded(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract | None:
+    """An operator of a user's class."""
+    name = _METHODS.get(op)
+    if name is None:
+        return None
+    if isinstance(x, ObjectRef) and hasattr(x.cls, f"__{name}__"):
+        return calls.call(low, get_attribute(low, x, f"__{name}__"), [y], {})
+    if isinstance(y, ObjectRef) and hasattr(y.cls, f"__r{name}__"):
+        return calls.call(low, get_attribute(low, y, f"__r{name}__"), [x], {})
+    return None
+
+
+def unary(low: Lowering, op: Any, x: Abstract) -> Abstract:
+    """``op x``"""
+    if isinstance(x, Static) and isinstance(x.value, (int, float, complex)):
+        return Static(op(x.value))
+    if isinstance(x, ObjectRef) and op in _METHODS:
+        return calls.call(low, get_attribute(low, x, f"__{_METHODS[op]}__"), [], {})
+    return wrap(low, low.builder.apply(op, low.atom(x)))
+
+
+def wrap(low: Lowering, atom: Atom, *, element: bool = False) -> Abstract:
+    """An atom as an abstract value; ``element`` says that a list in it belongs to another list."""
+    return containers.wrap(low, atom, element=element)
+
+
+def truth(low: Lowering, value: Abstract) -> bool | Atom:
+    """Whether a value counts as true: known, or an atom."""
+    match value:
+        case Static(value=known):
+            return bool(known)
+        case TupleRef(items=items):
+            return bool(items)
+        case ListRef() | DictRef():
+            contents = low.contents(value)
+            if isinstance(contents, Items):
+                return bool(contents.items)
+            if isinstance(contents, Entries):
+                return bool(contents.keys)
+            return low.atom(value)
+        case ObjectRef(cls=cls):
+            for name in ("__bool__", "__len__"):
+                if hasattr(cls, name):
+                    return truth(low, calls.call(low, get_attribute(low, value, name), [], {}))
+            return True
+        case Value(type=kind):
+            if kind == NONE_TYPE:
+                return False
+            if isinstance(kind, TupleType):
+                return bool(kind.items)
+            return value
+        case MaybeUnbound():
+            return truth(low, low.bound(value))
+        case Closure() | Method() | Partial():
+            return True
+    return low.atom(value)
+
+
+def invert(low: Lowering, known: bool | Atom) -> Abstract:
+    """``not`` of a truth value."""
+    if isinstance(known, bool):
+        return FALSE if known else TRUE
+    return wrap(low, low.builder.apply(operator.not_, known))
+
+
+def boolean(low: Lowering, conjunction: bool, nodes: list[Any]) -> Abstract:
+    """``a and b`` or ``a or b``: the operand that decides, the rest unevaluated."""
+    value = evaluate(low, nodes[0])
+    if len(nodes) == 1:
+        return value
+    known = truth(low, value)
+    if isinstance(known, bool):
+        return boolean(low, conjunction, nodes[1:]) if known == conjunction else value
+
+    def rest() -> Abstract:
+        return boolean(low, conjunction, nodes[1:])
+
+    def same() -> Abstract:
+        return value
+
+    return choose(low, known, rest, same) if conjunction else choose(low, known, same, rest)
+
+
+def chain(low: Lowering, left: Abstract, ops: list[Any], comparators: list[Any]) -> Abstract:
+    """``a < b < c``: b is evaluated once, c only if the first comparison holds."""
+    right = evaluate(low, comparators[0])
+    first = compare(low, ops[0], left, right)
+    if len(ops) == 1:
+        return first
+    known = truth(low, first)
+    if isinstance(known, bool):
+        return chain(low, right, ops[1:], comparators[1:]) if known else first
+    return choose(
+        low, known, lambda: chain(low, right, ops[1:], comparators[1:]), lambda: first
+    )
+
+
+def compare(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract:
+    """One comparison."""
+    match op:
+        case gast.Is() | gast.IsNot():
+            same = identical(low, x, y)
+            if isinstance(same, bool):
+                return Static(same == isinstance(op, gast.Is))
+            return same if isinstance(op, gast.Is) else invert(low, truth(low, same))
+        case gast.In() | gast.NotIn():
+            found = containers.contains(low, y, x)
+            return found if isinstance(op, gast.In) else invert(low, truth(low, found))
+    return binary_compare(low, COMPARE[type(op)], x, y)
+
+
+def binary_compare(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract:
+    """``x op y`` of an ordering or equality."""
+    if isinstance(x, Static) and isinstance(y, Static):
+        try:
+            result = op(x.value, y.value)
+            if isinstance(result, bool):
+                return Static(result)
+        except Exception:  # noqa: BLE001 - it raises at run time, as in the primal
+            pass
+    if isinstance(x, TupleRef) and isinstance(y, TupleRef) and op in (operator.eq, operator.ne):
+        if len(x.items) != len(y.items):
+            return Static(op is operator.ne)
+    none = (NONE,)
+    if op in (operator.eq, operator.ne):
+        for a, b in ((x, y), (y, x)):
+            if isinstance(b, Static) and b.value is None and not isinstance(a, Static):
+                same = identical(low, a, none[0])
+                if isinstance(same, bool):
+                    return Static(same == (op is operator.eq))
+    overloaded = _overloaded(low, op, x, y)
+    if overloaded is not None:
+        return overloaded
+    return wrap(low, low.builder.apply(op, low.atom(x), low.atom(y)))
+
+
+def identical(low: Lowering, x: Abstract, y: Abstract) -> bool | Abstract:
+    """``x is y``, known where the kinds of both decide it."""
+    if isinstance(x, Static) and isinstance(y, Static):
+        return x.value is y.value
+    if isinstance(x, (ListRef, DictRef, ObjectRef)) or isinstance(y, (ListRef, DictRef, ObjectRef)):
+        return x == y
+    if isinstance(x, Value) and isinstance(y, Value):
+        return True if x is y else wrap(low, low.builder.apply(operator.is_, x, y))
+    for value, other in ((x, y), (y, x)):
+        if isinstance(value, Value) and isinstance(other, Static):
+            kind = value.type
+            if kind == NONE_TYPE:
+                return other.value is None
+            maybe = isinstance(kind, (Optional, Unknown, Opaque)) or kind == NOTHING
+            if other.value is None and not maybe:
+                return False
+            return wrap(low, low.builder.apply(operator.is_, value, Literal(other.value)))
+    return False
+
+
+# ---- displays
+
+
+def display(low: Lowering, elts: list[Any]) -> tuple[Abstract, ...]:
+    """The items of a tuple or list display, stars unpacked."""
+    items: list[Abstract] = []
+    for elt in elts:
+        if isinstance(elt, gast.Starred):
+            items += containers.unpack(low, evaluate(low, elt.value))
+        else:
+            items.append(evaluate(low, elt))
+    return tuple(items)
+
+
+def dictionary(low: Lowering, keys: list[Any], values: list[Any]) -> Abstract:
+    """A dict display."""
+    ref = low.new_dict(Entries((), ()))
+    for key, value in zip(keys, values, strict=True):
+        if key is None:
+            other = evaluate(low, value)
+            for k, v in containers.entries(low, other):
+                containers.set_item(low, ref, Static(k), v)
+        else:
+            k = evaluate(low, key)
+            containers.set_item(low, ref, k, evaluate(low, value))
+    return ref
+
+
+def evaluate_index(low: Lowering, node: Any) -> Abstract:
+    """The index of a subscript."""
+    if isinstance(node, gast.Slice):
+        parts = [NONE if p is None else evaluate(low, p) for p in (node.lower, node.upper, node.step)]
+        if all(isinstance(p, Static) for p in parts):
+            return Static(slice(*(p.value for p in parts)))  # type: ignore[union-attr]
+        return SliceRef(*parts)
+    if isinstance(node, gast.Tuple):
+        return TupleRef(
+            tuple(
+                item
+                for elt in node.elts
+                for item in (
+                    containers.unpack(low, evaluate(low, elt.value))
+                    if isinstance(elt, gast.Starred)
+                    else [evaluate_index(low, elt)]
+                )
+            )
+        )
+    return evaluate(low, node)
+
+
+def fstring(low: Lowering, values: list[Any]) -> Abstract:
+    """An f-string."""
+    parts: list[Atom] = []
+    for part in values:
+        if isinstance(part, gast.Constant):
+            parts.append(Literal(part.value))
+            continue
+        spec = NONE if part.format_spec is None else fstring(low, part.format_spec.values)
+        shown = low.atom(evaluate(low, part.value))
+        spec_atom = Literal("") if isinstance(spec, Static) and spec.value is None else low.atom(spec)
+        parts.append(low.builder.apply(format_value, shown, Literal(part.conversion), spec_atom))
+    if all(isinstance(p, Literal) for p in parts):
+        return Static("".join(p.value for p in parts))  # type: ignore[union-attr]
+    return wrap(low, low.builder.apply(make_fstring, *parts))
+
+
+# ---- functions and calls
+
+
+def make_closure(low: Lowering, name: str, node: Any) -> Closure:
+    """A function defined here: its defaults are evaluated now, its body when it is called."""
+    low.frame.keeps = True
+    args = node.args
+    defaults = tuple(evaluate(low, d) for d in args.defaults)
+    keyword = tuple(None if d is None else evaluate(low, d) for d in args.kw_defaults)
+    return Closure(name, node, low.frame, defaults, keyword)
+
+
+def call_expression(
+    low: Lowering, func: Any, args: list[Any], keywords: list[Any], node: Any
+) -> Abstract:
+    """A call as written: arguments in order, stars unpacked."""
+    lazily = comprehensions.reduce_generator(low, func, args, keywords)
+    if lazily is not None:
+        return lazily
+    callee = evaluate(low, func)
+    positional: list[Abstract] = []
+    for arg in args:
+        if isinstance(arg, gast.Starred):
+            positional += containers.unpack(low, evaluate(low, arg.value))
+        else:
+            positional.append(evaluate(low, arg))
+    named: dict[str, Abstract] = {}
+    for keyword in keywords:
+        if keyword.arg is None:
+            for key, value in containers.entries(low, evaluate(low, keyword.value)):
+                named[key] = value
+        else:
+            named[keyword.arg] = evaluate(low, keyword.value)
+    low.nodes.append(node)
+    try:
+        return calls.call(low, callee, positional, named)
+    finally:
+        low.nodes.pop()
+
+
+def evaluate_manager(low: Lowering, node: Any) -> Abstract:
+    """The context manager of a ``with``: made by a call that is not looked into."""
+    if not isinstance(node, gast.Call):
+        return evaluate(low, node)
+    callee = evaluate(low, node.func)
+    if not isinstance(callee, Static):
+        low.refuse("the context manager is made by a function defined here", "define it at module level")
+    import contextlib
+
+    if callee.value is contextlib.suppress:
+        return callee
+    args = [low.atom(evaluate(low, a)) for a in node.args]
+    keywords = {k.arg: low.atom(evaluate(low, k.value)) for k in node.keywords}
+    manager = Value("", OBJECT)
+    low.builder.effect(callee.value, *args, result=manager, **keywords)
+    return manager
+
+
+__all__ = ["atom_type", "evaluate", "load", "truth"]

@@ -1,0 +1,297 @@
+"""Live objects: arguments, globals, closure cells and attributes become abstract values.
+
+Structure and code (functions, modules, classes, strings, flags, integers of a module) are taken as
+they are and become part of what the compiled derivative is valid for.  Data (floats, arrays, and the
+lists, dicts and objects that hold them) is read when the derivative is called: each piece becomes one
+more parameter.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dataclasses
+import functools
+import operator
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from srcad.errors import UnsupportedSyntax
+from srcad.frontend.abstract import (
+    SCALARS,
+    Abstract,
+    Entries,
+    Fields,
+    Held,
+    Items,
+    Method,
+    Origin,
+    Partial,
+    Static,
+    TupleRef,
+)
+from srcad.frontend.lowering import Frame, Lowering, Session
+from srcad.ir import Literal, Value
+from srcad.ir.build import scalars_as_python
+from srcad.ir.types import (
+    OBJECT,
+    Array,
+    DictType,
+    Dim,
+    ListType,
+    NumPyScalar,
+    Opaque,
+    TupleType,
+    Type,
+    join_all,
+    type_of,
+)
+
+CODE = (
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+    types.ModuleType,
+    type,
+    np.ufunc,
+    np.dtype,
+    staticmethod,
+    classmethod,
+    functools.partial,
+    types.MethodType,
+)
+_MANY = 64
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Capture:
+    """Something the function refers to besides its arguments."""
+
+    name: str
+    read: Callable[[], Any]
+    """Its present object."""
+    value: Value | None
+    """The parameter it is handed over in; None for code and constants."""
+    seen: Any
+    """The object at transform time."""
+
+
+class Importer:
+    """Brings live objects into one session."""
+
+    def __init__(self, exact: bool) -> None:
+        self.exact = exact
+        self.session: Session | None = None
+        self.captures: dict[Any, Capture] = {}
+        self.sizes: dict[int, str] = {}
+        self.vectors: dict[Value, None] = {}
+        """Arrays that exist before the first statement and are not written."""
+        self.lists: dict[Value, Any] = {}
+        self.elements: dict[Any, Any] = {}
+        self._imported: dict[Any, Abstract] = {}
+
+    # ---- types
+
+    def type_of(self, obj: Any) -> Type:
+        """The type of a live object, its sizes replaced by symbols."""
+        kind = self._symbolic(type_of(obj))
+        return kind if self.exact else scalars_as_python(kind)
+
+    def _symbolic(self, kind: Type) -> Type:
+        match kind:
+            case Array(dtype=dtype, dims=dims) if dims is not None:
+                return Array(dtype, tuple(self._size(d) if isinstance(d, int) else d for d in dims))
+            case TupleType(items=items, cls=cls):
+                return TupleType(tuple(map(self._symbolic, items)), cls)
+            case ListType(item=item):
+                return ListType(self._symbolic(item))
+        return kind
+
+    def _size(self, size: int) -> int | Dim:
+        if size < 2:
+            return size
+        if size not in self.sizes:
+            letters = "nmkpqrst"
+            count = len(self.sizes)
+            self.sizes[size] = letters[count] if count < len(letters) else f"n{count}"
+        return Dim(self.sizes[size])
+
+    # ---- arguments
+
+    def argument(self, low: Lowering, obj: Any, value: Value) -> Abstract:
+        """The abstract value of a parameter for an example argument."""
+        return self._structure(low, obj, value, value.hint)
+
+    def _structure(self, low: Lowering, obj: Any, value: Value, hint: str) -> Abstract:
+        prelude = low.session.prelude
+
+        def part(callee: Any, key: Any, item: Any, name: str) -> Abstract:
+            if is_code(item) or (not isinstance(item, (float, complex, np.generic)) and isinstance(item, SCALARS)
+                                 and not isinstance(item, int)) or isinstance(item, bool):
+                return self.constant(low, item)
+            read = prelude.apply_typed(callee, (value, Literal(key)), self.type_of(item), name)
+            return self._structure(low, item, read, name)
+
+        match obj:
+            case np.ndarray():
+                self.vectors[value] = None
+                return value
+            case bool() | str() | bytes() | None:
+                return Static(obj)
+            case int() | float() | complex() | np.generic():
+                return value
+            case tuple():
+                names = getattr(type(obj), "_fields", None) or tuple(f"{hint}_{k}" for k in range(len(obj)))
+                items = tuple(part(operator.getitem, k, o, names[k]) for k, o in enumerate(obj))
+                return TupleRef(items, type(obj))
+            case list():
+                if isinstance(value.type, ListType) and not _structured(obj):
+                    return low.new_list(Held(value, "argument"))
+                if len(obj) > _MANY:
+                    low.refuse(
+                        f"the list {hint} has {len(obj)} items of different kinds",
+                        "use arrays, or lists of numbers",
+                    )
+                items = tuple(part(operator.getitem, k, o, f"{hint}_{k}") for k, o in enumerate(obj))
+                return low.new_list(Items(items))
+            case dict():
+                keys = tuple(obj)
+                names = [k if isinstance(k, str) and k.isidentifier() else f"{hint}_{i}" for i, k in enumerate(keys)]
+                values = tuple(part(operator.getitem, k, obj[k], n) for k, n in zip(keys, names, strict=True))
+                return low.new_dict(Entries(keys, values))
+        if is_code(obj):
+            return self.constant(low, obj)
+        if hasattr(obj, "__dict__") or dataclasses.is_dataclass(obj):
+            return low.new_object(type(obj), Fields((), (), Origin(obj, value)))
+        return value
+
+    def attribute(self, low: Lowering, origin: Origin, name: str) -> Abstract:
+        """An attribute of a live instance."""
+        obj = getattr(origin.obj, name)
+        if is_code(obj) or obj is None or isinstance(obj, (bool, str, int)) and not isinstance(obj, np.generic):
+            return self.constant(low, obj)
+        key = (id(origin.obj), name, origin.value)
+        if key not in self._imported:
+            prelude = low.session.prelude
+            read = prelude.apply_typed(getattr, (origin.value, Literal(name)), self.type_of(obj), name)
+            self._imported[key] = self._structure(low, obj, read, name)
+        return self._imported[key]
+
+    # ---- what a function refers to
+
+    def constant(self, low: Lowering, obj: Any) -> Abstract:
+        """A known object in the form that lowering works with."""
+        if type(obj) is tuple:
+            return TupleRef(tuple(self.constant(low, o) for o in obj))
+        if isinstance(obj, functools.partial):
+            args = tuple(self.constant(low, a) for a in obj.args)
+            keywords = tuple((k, self.constant(low, v)) for k, v in obj.keywords.items())
+            return Partial(self.constant(low, obj.func), args, keywords)
+        if isinstance(obj, types.MethodType):
+            return Method(Static(obj.__func__), self.receiver(low, obj.__self__))
+        return Static(obj)
+
+    def receiver(self, low: Lowering, obj: Any) -> Abstract:
+        """The instance of a bound method."""
+        if isinstance(obj, type) or is_code(obj):
+            return Static(obj)
+        return self.captured(low, ("self", id(obj)), "self", lambda: obj, obj)
+
+    def global_name(self, low: Lowering, namespace: dict[str, Any], name: str, node: Any) -> Abstract:
+        """A global or builtin name."""
+        if name in namespace:
+            return self.captured(
+                low, ("global", id(namespace), name), name, lambda: namespace[name], namespace[name]
+            )
+        if hasattr(builtins, name):
+            return Static(getattr(builtins, name))
+        raise UnsupportedSyntax(low.place(node), f"the name {name} is not defined", "define it first")
+
+    def cell(self, low: Lowering, frame: Frame, name: str) -> Abstract:
+        """A variable of a function around the live function."""
+        cell = frame.cells[name]
+        try:
+            obj = cell.cell_contents
+        except ValueError:
+            low.refuse(f"{name} has no value yet", "call the function after it has been assigned")
+        return self.captured(low, ("cell", id(cell)), name, lambda: cell.cell_contents, obj)
+
+    def module_attribute(self, low: Lowering, module: types.ModuleType, name: str) -> Abstract:
+        """An attribute of a module."""
+        try:
+            obj = getattr(module, name)
+        except AttributeError:
+            low.refuse(f"the module {module.__name__} has no attribute {name!r}", "")
+        if is_code(obj) or module.__name__.partition(".")[0] in ("numpy", "math", "scipy", "cmath"):
+            return self.constant(low, obj)
+        return self.captured(
+            low, ("module", module.__name__, name), name, lambda: getattr(module, name), obj
+        )
+
+    def class_attribute(self, low: Lowering, cls: type, name: str, obj: Any) -> Abstract:
+        """Data on a class."""
+        return self.captured(low, ("class", cls, name), name, lambda: getattr(cls, name), obj)
+
+    def captured(
+        self, low: Lowering, key: Any, name: str, read: Callable[[], Any], obj: Any
+    ) -> Abstract:
+        """Something read by name: code and constants as they are, data as a parameter."""
+        if key in self._imported:
+            return self._imported[key]
+        known = is_code(obj) or obj is None or (
+            isinstance(obj, (bool, str, int)) and not isinstance(obj, np.generic)
+        )
+        if known or (type(obj) is tuple and _all_constant(obj)):
+            self.captures[key] = Capture(name, read, None, obj)
+            result = self.constant(low, obj)
+        elif not _is_data(obj) and callable(obj) and not hasattr(type(obj), "__dict__"):
+            self.captures[key] = Capture(name, read, None, obj)
+            result = Static(obj)
+        elif isinstance(obj, dict) and any(map(is_code, obj.values())):
+            self.captures[key] = Capture(name, read, None, obj)
+            result = Static(obj)
+        elif low.session.library.is_known(obj) or _is_derivative(obj):
+            self.captures[key] = Capture(name, read, None, obj)
+            result = Static(obj)
+        else:
+            value = Value(name, self.type_of(obj))
+            self.captures[key] = Capture(name, read, value, obj)
+            result = self._structure(low, obj, value, name)
+        self._imported[key] = result
+        return result
+
+
+def is_code(obj: Any) -> bool:
+    """Whether an object is a function, a class, a module: part of the program, not of its data."""
+    if isinstance(obj, CODE) or type(obj).__name__ in (
+        "_ArrayFunctionDispatcher", "getset_descriptor", "_lru_cache_wrapper", "CPUDispatcher",
+    ):  # fmt: skip
+        return True
+    return _is_derivative(obj)
+
+
+def _is_derivative(obj: Any) -> bool:
+    return hasattr(type(obj), "__srcad_transform__")
+
+
+def _all_constant(obj: Any) -> bool:
+    if type(obj) is tuple:
+        return all(map(_all_constant, obj))
+    return is_code(obj) or obj is None or isinstance(obj, (bool, str, int))
+
+
+def _is_data(obj: Any) -> bool:
+    return isinstance(obj, (float, complex, np.ndarray, np.generic, list, dict, tuple, set))
+
+
+def _structured(items: list[Any]) -> bool:
+    """Whether a list is better followed item by item: a few arrays or containers."""
+    return len(items) <= _MANY and any(
+        isinstance(i, (np.ndarray, list, dict, tuple)) or dataclasses.is_dataclass(i) for i in items
+    )
+
+
+_ = (OBJECT, NumPyScalar, Opaque, DictType, join_all)

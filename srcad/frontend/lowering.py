@@ -1,0 +1,374 @@
+"""The cursor of lowering: where code goes, what names mean there, and how regions are entered.
+
+A ``Lowering`` runs a function on abstract values.  Its *state* maps keys to what they hold: variables
+``("variable", frame, name)``, the contents of lists, dicts and objects ``("place", number)``, and the
+flags that early exits set ``("flag", frame, name)``.  A region (a branch, a loop body) is lowered on
+a copy of the state, into a builder of its own; ``merge`` brings the copies together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, NoReturn, Protocol
+
+from srcad.errors import Place, SourceError, UnsupportedSyntax
+from srcad.frontend.abstract import (
+    FALSE,
+    SCALARS,
+    Abstract,
+    Closure,
+    Contents,
+    DictRef,
+    Entries,
+    Enumerate,
+    Fields,
+    Held,
+    Items,
+    ListRef,
+    MaybeUnbound,
+    Method,
+    ObjectRef,
+    Partial,
+    Poison,
+    RangeRef,
+    Reversed,
+    SliceRef,
+    Static,
+    Transformed,
+    TupleRef,
+    Zip,
+)
+from srcad.frontend.scopes import Scope
+from srcad.frontend.source import FunctionSource
+from srcad.ir import Atom, FunctionRef, Literal, Loc, Value
+from srcad.ir.build import Builder
+from srcad.ir.core import check_bound, make_dict, make_list, make_tuple, raise_error
+
+Key = tuple[str, int, str]
+State = dict[Key, Any]
+
+EXITS = ("returned", "broke", "continued")
+
+
+class NeedsExact(Exception):
+    """The fast view of NumPy scalars as Python floats does not fit this function."""
+
+
+class Library(Protocol):
+    """What lowering has to know of the functions it does not look into."""
+
+    def is_known(self, function: object) -> bool:
+        """Whether a function is a primitive: it has a rule, or a declared zero derivative."""
+
+    def is_effect(self, function: object) -> bool:
+        """Whether a call has to stay in order and happen once."""
+
+    def is_opaque(self, function: object) -> bool:
+        """Whether the user asked for a function to be run as it is."""
+
+    def expand(self, low: Lowering, function: object, args: Any, keywords: Any, node: Any) -> Any:
+        """The result of calling a transform or a derivative; NotImplemented for other functions."""
+
+
+@dataclass(eq=False)
+class Frame:
+    """One activation of a function: where its variables live and where its names are looked up."""
+
+    number: int
+    name: str
+    source: FunctionSource
+    scope: Scope
+    globals: dict[str, Any]
+    parent: Frame | None
+    cells: dict[str, Any] = field(default_factory=dict)
+    keeps: bool = False
+    """Whether a closure made here may outlive the activation."""
+
+
+@dataclass(eq=False)
+class Region:
+    """A lowered region: its operations and the state at its end."""
+
+    builder: Builder
+    state: State
+    dead: bool
+
+
+@dataclass(eq=False)
+class Session:
+    """What is common to all of one lowered function."""
+
+    library: Library
+    exact: bool
+    prelude: Builder
+    importer: Any
+    """Brings live objects in: ``frontend.live.Importer``."""
+    frames: int = 0
+    places: int = 0
+    active: list[tuple[Any, Any]] = field(default_factory=list)
+    """The calls being inlined: (function, signature)."""
+    outlined: dict[Any, Any] = field(default_factory=dict)
+    recursive: set[Any] = field(default_factory=set)
+    calls: dict[FunctionRef, None] = field(default_factory=dict)
+    inlined: list[Any] = field(default_factory=list)
+    """The live functions whose source went into this one, for the cache key."""
+
+    def new_frame(self) -> int:
+        """A fresh frame number."""
+        self.frames += 1
+        return self.frames
+
+    def new_place(self) -> int:
+        """A fresh place."""
+        self.places += 1
+        return self.places
+
+
+class Lowering:
+    """The cursor; see the module."""
+
+    def __init__(self, session: Session, builder: Builder, frame: Frame) -> None:
+        self.session = session
+        self.builder = builder
+        self.frame = frame
+        self.state: State = {}
+        self.dead = False
+        """Whether this point cannot be reached: a statement before it always raises."""
+        self.loops: list[Any] = []
+        self.nodes: list[Any] = []
+
+    # ---- places in the source
+
+    @property
+    def node(self) -> Any:
+        """The syntax node being lowered."""
+        return self.nodes[-1] if self.nodes else self.frame.source.tree
+
+    @contextmanager
+    def statement(self, node: Any) -> Iterator[None]:
+        """Operations made meanwhile belong to this statement."""
+        self.nodes.append(node)
+        try:
+            with self.builder.at(self.loc(node)):
+                yield
+        finally:
+            self.nodes.pop()
+
+    def loc(self, node: Any) -> Loc:
+        """Where a node stands."""
+        source = self.frame.source
+        line = source.lines[node.lineno - 1].strip() if node.lineno <= len(source.lines) else ""
+        return Loc(source.file, node.lineno, node.col_offset, line)
+
+    def place(self, node: Any = None) -> Place | None:
+        """Where a node stands, for an error."""
+        node = self.node if node is None else node
+        return self.frame.source.place(node) if hasattr(node, "lineno") else None
+
+    def refuse(
+        self, message: str, hint: str = "", node: Any = None, kind: type[SourceError] = UnsupportedSyntax
+    ) -> NoReturn:
+        """Raise the error of a place in the user's source."""
+        raise kind(self.place(node), message, hint)
+
+    def raise_known(self, error: BaseException) -> Poison:
+        """The program raises here, whatever its data."""
+        self.builder.effect(raise_error, Literal(error))
+        self.dead = True
+        return Poison("this point is never reached", "")
+
+    # ---- regions
+
+    def region(self, run: Callable[[], None], state: State | None = None) -> Region:
+        """Lower ``run`` into a block of its own, on a copy of the state."""
+        before = (self.builder, self.state, self.dead)
+        self.builder = Builder(before[0])
+        self.state = dict(before[1] if state is None else state)
+        self.dead = False
+        try:
+            run()
+            return Region(self.builder, self.state, self.dead)
+        finally:
+            self.builder, self.state, self.dead = before
+
+    @contextmanager
+    def inside(self, region: Region) -> Iterator[None]:
+        """Go on lowering at the end of a region."""
+        before = (self.builder, self.state, self.dead)
+        self.builder, self.state, self.dead = region.builder, region.state, region.dead
+        try:
+            yield
+        finally:
+            region.state, region.dead = self.state, self.dead
+            self.builder, self.state, self.dead = before
+
+    # ---- variables and flags
+
+    def variable(self, name: str, frame: Frame | None = None) -> Key:
+        """The key of a variable."""
+        return ("variable", (frame or self.frame).number, name)
+
+    def flag(self, name: str, frame: Frame | None = None) -> Abstract:
+        """The value of an exit flag."""
+        found: Abstract = self.state.get(("flag", (frame or self.frame).number, name), FALSE)
+        return found
+
+    def set_flag(self, name: str, value: Abstract) -> None:
+        """Set an exit flag."""
+        self.state[("flag", self.frame.number, name)] = value
+
+    def exits(self, names: tuple[str, ...] = EXITS) -> bool | Atom:
+        """Whether one of the exits has been taken: known, or an atom."""
+        flags = [self.flag(name) for name in names]
+        if any(isinstance(f, Static) and f.value for f in flags):
+            return True
+        atoms = [f for f in flags if isinstance(f, Value)]
+        if not atoms:
+            return False
+        result: Atom = atoms[0]
+        for atom in atoms[1:]:
+            result = self.either(result, atom)
+        return result
+
+    def either(self, x: Atom, y: Atom) -> Atom:
+        """``x or y`` of two flags."""
+        import operator
+
+        if isinstance(x, Literal):
+            return x if x.value else y
+        if isinstance(y, Literal):
+            return y if y.value else x
+        return self.builder.apply(operator.or_, x, y)
+
+    def negate(self, x: Atom) -> Atom:
+        """``not x`` of a flag."""
+        import operator
+
+        return self.builder.apply(operator.not_, x)
+
+    # ---- contents
+
+    def contents(self, ref: ListRef | DictRef | ObjectRef) -> Contents:
+        """What a container holds."""
+        held: Contents = self.state[("place", ref.place, "")]
+        if isinstance(held, Poison):
+            self.refuse(held.message, held.hint)
+        return held
+
+    def set_contents(self, ref: ListRef | DictRef | ObjectRef, contents: Contents) -> None:
+        """Replace what a container holds."""
+        self.state[("place", ref.place, "")] = contents
+
+    def new_list(self, contents: Contents) -> ListRef:
+        """A list of its own."""
+        ref = ListRef(self.session.new_place())
+        self.set_contents(ref, contents)
+        return ref
+
+    def new_dict(self, contents: Contents) -> DictRef:
+        """A dict of its own."""
+        ref = DictRef(self.session.new_place())
+        self.set_contents(ref, contents)
+        return ref
+
+    def new_object(self, cls: type, contents: Contents) -> ObjectRef:
+        """An instance of its own."""
+        ref = ObjectRef(self.session.new_place(), cls)
+        self.set_contents(ref, contents)
+        return ref
+
+    # ---- atoms
+
+    def atom(self, value: Abstract) -> Atom:
+        """The run-time object for an abstract one; containers are built by displays."""
+        match value:
+            case Value():
+                return value
+            case Static(value=known):
+                return Literal(known)
+            case MaybeUnbound():
+                return self.atom(self.bound(value))
+            case TupleRef(items=items, cls=cls):
+                atoms = tuple(map(self.atom, items))
+                if cls is not tuple:
+                    return self.builder.apply(cls, *atoms)
+                if all(isinstance(a, Literal) for a in atoms):
+                    return Literal(tuple(a.value for a in atoms))  # type: ignore[union-attr]
+                return self.builder.apply(make_tuple, *atoms)
+            case ListRef():
+                return self.list_atom(value)
+            case DictRef():
+                return self.dict_atom(value)
+            case SliceRef(start=start, stop=stop, step=step):
+                return self.builder.apply(slice, *map(self.atom, (start, stop, step)))
+            case RangeRef(start=start, stop=stop, step=step):
+                return self.builder.apply(range, start, stop, step)
+            case ObjectRef():
+                contents = self.contents(value)
+                if isinstance(contents, Fields) and contents.origin is not None:
+                    return contents.origin.value
+                return self.instance_atom(value)
+            case Poison(message=message, hint=hint):
+                self.refuse(message, hint)
+            case Closure() | Method() | Partial() | Transformed():
+                self.refuse(
+                    "a function made here is given to code that srcad does not look into",
+                    "call it here, or pass a function defined at module level",
+                )
+            case Zip() | Enumerate() | Reversed():
+                self.refuse("an iterator is used as a value", "wrap it in list(...)")
+
+    def list_atom(self, ref: ListRef) -> Atom:
+        """The run-time list; from then on it is shared with whatever got it."""
+        contents = self.contents(ref)
+        if isinstance(contents, Held):
+            if not contents.borrowed:
+                self.set_contents(ref, Held(contents.value, SHARED))
+            return contents.value
+        assert isinstance(contents, Items)
+        made = self.builder.apply(make_list, *map(self.atom, contents.items))
+        assert isinstance(made, Value)
+        return made
+
+    def dict_atom(self, ref: DictRef) -> Atom:
+        """The run-time dict."""
+        contents = self.contents(ref)
+        if isinstance(contents, Held):
+            return contents.value
+        assert isinstance(contents, Entries)
+        pairs = zip(contents.keys, contents.values, strict=True)
+        return self.builder.apply(make_dict, *(a for k, v in pairs for a in (Literal(k), self.atom(v))))
+
+    def instance_atom(self, ref: ObjectRef) -> Atom:
+        """A run-time instance of a class made in the function."""
+        contents = self.contents(ref)
+        assert isinstance(contents, Fields)
+        from srcad.ir.tree import dataclass_of
+
+        fields = [a for n, v in zip(contents.names, contents.values, strict=True) for a in (Literal(n), self.atom(v))]
+        return self.builder.apply(dataclass_of, Literal(ref.cls), self.builder.apply(make_dict, *fields))
+
+    def bound(self, value: MaybeUnbound) -> Abstract:
+        """The value of a variable that may be unbound, with the check that it is not."""
+        from srcad.frontend.merge import first_leaf
+
+        leaf = first_leaf(value.value, self.state)
+        if leaf is not None:
+            self.builder.effect(check_bound, leaf, Literal(value.name))
+        return value.value
+
+    def hinted(self, value: Abstract, hint: str) -> Abstract:
+        """The value under the name the user gives it, if it was made just now and has none."""
+        if isinstance(value, Value) and not value.hint:
+            return self.builder.name_last(value, hint)
+        return value
+
+
+SHARED = "shared"
+
+
+def is_leaf(value: object) -> bool:
+    """Whether an abstract value is one number, array or constant at run time."""
+    return isinstance(value, Value) or (isinstance(value, Static) and isinstance(value.value, SCALARS))

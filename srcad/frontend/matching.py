@@ -1,0 +1,176 @@
+"""``match``: each pattern is a test and the names it binds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import gast
+
+from srcad.frontend import calls, containers, expressions, statements
+from srcad.frontend.abstract import (
+    Abstract,
+    DictRef,
+    Entries,
+    Items,
+    ListRef,
+    ObjectRef,
+    Static,
+    TupleRef,
+)
+from srcad.frontend.attributes import get_attribute
+from srcad.frontend.control import branch, choose
+from srcad.frontend.lowering import Lowering
+from srcad.ir import Atom
+
+Bindings = dict[str, Abstract]
+
+
+def lower_match(
+    low: Lowering, subject: Abstract, cases: list[Any], rest: Callable[[], None] | None
+) -> bool | None:
+    """Lower the cases from the first on; True if what follows the statement was lowered too."""
+    if not cases:
+        return None
+    case = cases[0]
+    bindings: Bindings = {}
+    matched = pattern(low, subject, case.pattern, bindings)
+
+    def bind() -> None:
+        for name, value in bindings.items():
+            low.state[low.variable(name)] = value
+
+    if matched is not False and case.guard is not None:
+        bind()
+        guard = expressions.truth(low, expressions.evaluate(low, case.guard))
+        matched = both(low, matched, guard)
+    if matched is False:
+        return lower_match(low, subject, cases[1:], rest)
+
+    def then() -> None:
+        bind()
+        statements.run_block(low, case.body)
+
+    if matched is True:
+        then()
+        return None
+
+    def otherwise() -> None:
+        lower_match(low, subject, cases[1:], None)
+
+    return branch(low, matched, then, otherwise, rest)
+
+
+def both(low: Lowering, x: bool | Atom, y: bool | Atom) -> bool | Atom:
+    """``x and y`` of two tests without effects."""
+    if isinstance(x, bool):
+        return y if x else False
+    if isinstance(y, bool):
+        return x if y else False
+    return low.atom(choose(low, x, partial(expressions.wrap, low, y), lambda: Static(False)))
+
+
+def pattern(low: Lowering, subject: Abstract, node: Any, bindings: Bindings) -> bool | Atom:
+    """Whether a pattern matches; adds what it binds."""
+    match node:
+        case gast.MatchValue(value=value):
+            wanted = expressions.evaluate(low, value)
+            return expressions.truth(low, expressions.compare(low, gast.Eq(), subject, wanted))
+        case gast.MatchSingleton(value=value):
+            same = expressions.identical(low, subject, Static(value))
+            return same if isinstance(same, bool) else expressions.truth(low, same)
+        case gast.MatchAs(pattern=inner, name=name):
+            matched: bool | Atom = True if inner is None else pattern(low, subject, inner, bindings)
+            if name is not None and matched is not False:
+                bindings[_name(name)] = subject
+            return matched
+        case gast.MatchOr(patterns=patterns):
+            return _any(low, subject, patterns, bindings)
+        case gast.MatchSequence(patterns=patterns):
+            return _sequence(low, subject, patterns, bindings)
+        case gast.MatchClass():
+            return _class(low, subject, node, bindings)
+        case gast.MatchMapping(keys=keys, patterns=patterns, rest=rest):
+            return _mapping(low, subject, keys, patterns, rest, bindings)
+    low.refuse("this pattern is not supported", "use if and elif", node)
+
+
+def _name(name: Any) -> str:
+    return name.id if isinstance(name, gast.Name) else str(name)
+
+
+def _any(low: Lowering, subject: Abstract, patterns: list[Any], bindings: Bindings) -> bool | Atom:
+    first = pattern(low, subject, patterns[0], bindings)
+    if first is True or len(patterns) == 1:
+        return first
+    if first is False:
+        return _any(low, subject, patterns[1:], bindings)
+    second = _any(low, subject, patterns[1:], bindings)
+    if isinstance(second, bool):
+        return True if second else first
+    return low.atom(choose(low, first, lambda: Static(True), partial(expressions.wrap, low, second)))
+
+
+def _sequence(low: Lowering, subject: Abstract, patterns: list[Any], bindings: Bindings) -> bool | Atom:
+    if not isinstance(subject, (TupleRef, ListRef)):
+        if isinstance(subject, Static):
+            return False
+        low.refuse("a sequence pattern is matched against run-time data", "unpack or index it")
+    items = containers.items_of(low, subject)
+    if items is None:
+        low.refuse("the length of the matched list is known at run time only", "test its len() with if")
+    stars = [k for k, p in enumerate(patterns) if isinstance(p, gast.MatchStar)]
+    if (not stars and len(items) != len(patterns)) or len(items) < len(patterns) - len(stars):
+        return False
+    matched: bool | Atom = True
+    before = stars[0] if stars else len(patterns)
+    after = len(patterns) - before - len(stars)
+    end = len(items) - after
+    pairs = [*zip(items[:before], patterns[:before], strict=True)]
+    pairs += [*zip(items[end:], patterns[len(patterns) - after :], strict=True)] if stars else []
+    for item, inner in pairs:
+        matched = both(low, matched, pattern(low, item, inner, bindings))
+    if stars and (name := patterns[before].name) is not None:
+        bindings[_name(name)] = low.new_list(Items(tuple(items[before:end])))
+    return matched
+
+
+def _class(low: Lowering, subject: Abstract, node: Any, bindings: Bindings) -> bool | Atom:
+    cls = expressions.evaluate(low, node.cls)
+    is_instance = calls.call(low, Static(isinstance), [subject, cls], {})
+    matched = expressions.truth(low, is_instance)
+    if matched is False:
+        return False
+    if node.patterns and isinstance(cls, Static) and cls.value in (int, float, str, bool):
+        return both(low, matched, pattern(low, subject, node.patterns[0], bindings))
+    names = list(getattr(cls.value, "__match_args__", ())) if isinstance(cls, Static) else []
+    pairs = [*zip(names, node.patterns, strict=False), *zip(node.kwd_attrs, node.kwd_patterns, strict=True)]
+    for name, inner in pairs:
+        matched = both(low, matched, pattern(low, get_attribute(low, subject, name), inner, bindings))
+    return matched
+
+
+def _mapping(
+    low: Lowering, subject: Abstract, keys: list[Any], patterns: list[Any], rest: Any, bindings: Bindings
+) -> bool | Atom:
+    if not isinstance(subject, DictRef) or not isinstance(low.contents(subject), Entries):
+        low.refuse("a mapping pattern is matched against run-time data", "test the keys with if")
+    contents = low.contents(subject)
+    assert isinstance(contents, Entries)
+    matched: bool | Atom = True
+    used = []
+    for key, inner in zip(keys, patterns, strict=True):
+        known = expressions.evaluate(low, key)
+        found = contents.get(known.value) if isinstance(known, Static) else None
+        if found is None:
+            return False
+        used.append(known.value)  # type: ignore[union-attr]
+        matched = both(low, matched, pattern(low, found, inner, bindings))
+    if rest is not None:
+        pairs = [(k, v) for k, v in zip(contents.keys, contents.values, strict=True) if k not in used]
+        bindings[_name(rest)] = low.new_dict(Entries(tuple(k for k, _ in pairs), tuple(v for _, v in pairs)))
+    return matched
+
+
+_ = ObjectRef

@@ -1,0 +1,276 @@
+"""Where paths meet: one abstract value for several.
+
+At the end of an ``if`` each branch has a state of its own; around a loop, the state before it and the
+state after an iteration.  What is equal on all paths stays as it is.  Numbers and arrays that differ
+become one run-time value, which the paths hand over (``leaf`` makes it).  Containers of one structure
+merge item by item, lists of different lengths become run-time lists.  What has no common form, such
+as two different functions, is poisoned: only reading it is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from srcad.frontend.abstract import (
+    Abstract,
+    Closure,
+    DictRef,
+    Entries,
+    Fields,
+    Held,
+    Items,
+    ListRef,
+    MaybeUnbound,
+    Method,
+    ObjectRef,
+    Poison,
+    RangeRef,
+    SliceRef,
+    Static,
+    TupleRef,
+)
+from srcad.frontend.lowering import SHARED, Lowering, Region, State, is_leaf
+from srcad.ir import Atom, Literal, Value
+from srcad.ir.infer import atom_type
+from srcad.ir.types import NOTHING, Type, can_join, join_all
+
+Leaf = Callable[[str, list[Atom | None], Type], Value]
+"""Makes the value that paths hand over: its hint, the atom of each path (None: no value), its type."""
+
+
+@dataclass(eq=False)
+class Merger:
+    """Merges values of several paths.
+
+    ``force`` hands over run-time values even where they are equal (the path they come from is a
+    block, and they may be defined in it); ``force_constants`` does so for known numbers too.
+    """
+
+    low: Lowering
+    sides: list[Region]
+    leaf: Leaf
+    force: bool = False
+    force_constants: bool = False
+
+    def atom(self, side: int, value: Abstract) -> Atom:
+        """The run-time object of a value at the end of one path."""
+        with self.low.inside(self.sides[side]):
+            return self.low.atom(value)
+
+    def merge(self, values: list[Any], hint: str) -> Any:
+        """The value that stands for all; None marks a path on which there is none."""
+        present = [v for v in values if v is not None]
+        first = present[0]
+        if any(isinstance(v, MaybeUnbound) for v in present) or len(present) < len(values):
+            inner = [v.value if isinstance(v, MaybeUnbound) else v for v in values]
+            if all(isinstance(v, MaybeUnbound) and v is first for v in values) and not self.force:
+                return first
+            merged = self._present(inner, hint)
+            return merged if isinstance(merged, Poison) else MaybeUnbound(hint, merged)
+        return self._present(values, hint)
+
+    def _present(self, values: list[Any], hint: str) -> Any:
+        present = [v for v in values if v is not None]
+        first = present[0]
+        partial = len(present) < len(values)
+        for value in present:
+            if isinstance(value, Poison):
+                return value
+        if all(map(is_leaf, present)):
+            keep = not self.force_constants if isinstance(first, Static) else not self.force
+            if keep and not partial and all(_same(first, v) for v in present[1:]):
+                return first
+            return self._leaf(values, hint)
+        if not self.force and not partial and all(v == first for v in present[1:]):
+            return first
+        match first:
+            case Static(value=known) if all(isinstance(v, Static) and v.value is known for v in present):
+                return first
+            case TupleRef(items=items, cls=cls) if all(
+                isinstance(v, TupleRef) and v.cls is cls and len(v.items) == len(items) for v in present
+            ):
+                return TupleRef(self._each(values, "items", len(items), hint), cls)
+            case ListRef() | DictRef() | ObjectRef() if all(type(v) is type(first) for v in present):
+                if all(v == first for v in present):
+                    return first
+                if isinstance(first, ObjectRef) and any(v.cls is not first.cls for v in present):
+                    return self._poison(hint)
+                return self._places(values, hint)
+            case Method(function=function) if all(isinstance(v, Method) for v in present):
+                if all(v.function is function or _same(v.function, function) for v in present):
+                    receivers = [None if v is None else v.receiver for v in values]
+                    return Method(function, self._present(receivers, hint))
+            case Closure(node=node, frame=frame) if all(
+                isinstance(v, Closure) and v.node is node and v.frame is frame for v in present
+            ):
+                defaults = self._each(values, "defaults", len(first.defaults), hint)
+                return Closure(first.name, node, frame, defaults, first.keyword_defaults)
+            case RangeRef() if all(isinstance(v, RangeRef) for v in present) and not partial:
+                atoms = [[getattr(v, part) for v in values] for part in ("start", "stop", "step")]
+                parts = [self._leaf([Static(a.value) if isinstance(a, Literal) else a for a in p], hint) for p in atoms]
+                return RangeRef(*parts)
+            case SliceRef() if all(isinstance(v, SliceRef) for v in present) and not partial:
+                names = ("start", "stop", "step")
+                return SliceRef(*(self._present([getattr(v, n) for v in values], hint) for n in names))
+        return self._poison(hint)
+
+    def _each(self, values: list[Any], part: str, count: int, hint: str) -> tuple[Any, ...]:
+        return tuple(
+            self._present([None if v is None else getattr(v, part)[k] for v in values], hint)
+            for k in range(count)
+        )
+
+    def _leaf(self, values: list[Any], hint: str) -> Abstract:
+        atoms: list[Atom | None] = [
+            None if v is None else v if isinstance(v, Value) else Literal(v.value) for v in values
+        ]
+        kinds = [atom_type(a) for a in atoms if a is not None]
+        kind = join_all(tuple(kinds))
+        if not all(can_join(kind, k) for k in kinds):
+            return Poison(
+                f"{hint or 'a value'} may be of different kinds here ({', '.join(map(str, kinds))})",
+                "give it one type on all paths",
+            )
+        return self.leaf(hint, atoms, kind)
+
+    def _poison(self, hint: str) -> Poison:
+        return Poison(
+            f"which object {hint or 'this'} is depends on data: it differs between paths",
+            "use it inside each branch, or give it one structure on all paths",
+        )
+
+    def _places(self, values: list[Any], hint: str) -> Any:
+        """One place for several: reading goes on, writing is refused (which one would it change?)."""
+        contents = [
+            None if v is None else self.sides[k].state[("place", v.place, "")] for k, v in enumerate(values)
+        ]
+        merged = self.merge_contents(contents, hint)
+        if isinstance(merged, Poison):
+            return merged
+        if isinstance(merged, Held):
+            merged = Held(merged.value, SHARED)
+        first = next(v for v in values if v is not None)
+        ref = type(first)(self.low.session.new_place(), *([first.cls] if isinstance(first, ObjectRef) else []))
+        self.low.set_contents(ref, merged)
+        return ref
+
+    def merge_contents(self, contents: list[Any], hint: str) -> Any:
+        """What a place holds, of what it holds on each path."""
+        present = [c for c in contents if c is not None]
+        first = present[0]
+        for held in present:
+            if isinstance(held, Poison):
+                return held
+        if not self.force and len(present) == len(contents) and all(c is first for c in present):
+            return first
+        match first:
+            case Items(items=items) if all(isinstance(c, Items) and len(c.items) == len(items) for c in present):
+                return Items(self._each(contents, "items", len(items), hint))
+            case Entries(keys=keys) if all(isinstance(c, Entries) and c.keys == keys for c in present):
+                return Entries(keys, self._each(contents, "values", len(keys), hint))
+            case Fields(origin=origin) if all(isinstance(c, Fields) and c.origin is origin for c in present):
+                names = tuple(n for n in first.names if all(n in c.names for c in present))
+                if origin is None and any(c.names != names for c in present):
+                    return self._poison(hint)
+                values = tuple(
+                    self._present([None if c is None else c.get(n) for c in contents], n) for n in names
+                )
+                return Fields(names, values, origin)
+        if all(isinstance(c, (Items, Entries, Held)) for c in present):
+            atoms = [None if c is None else self._contents_atom(k, c) for k, c in enumerate(contents)]
+            kinds = tuple(as_dynamic(atom_type(a)) for a in atoms if a is not None)
+            kind = join_all(kinds)
+            if not all(can_join(kind, k) for k in kinds):
+                return self._poison(hint)
+            borrowed = {c.borrowed for c in present if isinstance(c, Held)} - {""}
+            return Held(self.leaf(hint, atoms, kind), sorted(borrowed)[-1] if borrowed else "")
+        return self._poison(hint)
+
+    def _contents_atom(self, side: int, contents: Any) -> Atom:
+        from srcad.ir.core import make_dict, make_list
+
+        if isinstance(contents, Held):
+            return contents.value
+        with self.low.inside(self.sides[side]):
+            low = self.low
+            if isinstance(contents, Items):
+                return low.builder.apply(make_list, *map(low.atom, contents.items))
+            pairs = zip(contents.keys, contents.values, strict=True)
+            return low.builder.apply(make_dict, *(a for k, v in pairs for a in (Literal(k), low.atom(v))))
+
+
+def as_dynamic(kind: Type) -> Type:
+    """The type of a run-time list for that of a display."""
+    from srcad.ir.types import ListType, TupleType
+
+    if isinstance(kind, TupleType) and kind.cls is list:
+        return ListType(join_all(kind.items))
+    return kind
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, Static) and isinstance(b, Static):
+        if a.value is b.value:
+            return True
+        try:
+            return type(a.value) is type(b.value) and bool(a.value == b.value) and repr(a.value) == repr(b.value)
+        except Exception:  # noqa: BLE001 - an == that raises says "not the same"
+            return False
+    return a is b
+
+
+def first_leaf(value: Any, state: State) -> Value | None:
+    """The first run-time value in an abstract one."""
+    match value:
+        case Value():
+            return value
+        case TupleRef(items=items):
+            return next((f for i in items if (f := first_leaf(i, state)) is not None), None)
+        case ListRef(place=place) | DictRef(place=place) | ObjectRef(place=place):
+            contents = state.get(("place", place, ""))
+            match contents:
+                case Held(value=held):
+                    return held
+                case Items(items=items) | Entries(values=items) | Fields(values=items):
+                    return next((f for i in items if (f := first_leaf(i, state)) is not None), None)
+    return None
+
+
+def substitute(value: Any, mapping: dict[Value, Any]) -> Any:
+    """An abstract value or contents with run-time values replaced."""
+    match value:
+        case Value():
+            return mapping.get(value, value)
+        case TupleRef(items=items, cls=cls):
+            return TupleRef(tuple(substitute(i, mapping) for i in items), cls)
+        case MaybeUnbound(name=name, value=inner):
+            return MaybeUnbound(name, substitute(inner, mapping))
+        case Items(items=items):
+            return Items(tuple(substitute(i, mapping) for i in items))
+        case Entries(keys=keys, values=values):
+            return Entries(keys, tuple(substitute(v, mapping) for v in values))
+        case Fields(names=names, values=values, origin=origin):
+            return Fields(names, tuple(substitute(v, mapping) for v in values), origin)
+        case Held(value=held, borrowed=borrowed):
+            return Held(mapping.get(held, held), borrowed)
+        case Method(function=function, receiver=receiver):
+            return Method(substitute(function, mapping), substitute(receiver, mapping))
+        case Closure(name=name, node=node, frame=frame, defaults=defaults, keyword_defaults=keyword):
+            return Closure(
+                name,
+                node,
+                frame,
+                tuple(substitute(d, mapping) for d in defaults),
+                tuple(None if d is None else substitute(d, mapping) for d in keyword),
+            )
+        case RangeRef(start=start, stop=stop, step=step):
+            parts = [mapping.get(a, a) if isinstance(a, Value) else a for a in (start, stop, step)]
+            return RangeRef(*parts)
+        case SliceRef(start=start, stop=stop, step=step):
+            return SliceRef(*(substitute(p, mapping) for p in (start, stop, step)))
+    return value
+
+
+__all__ = ["NOTHING", "Merger", "first_leaf", "substitute"]

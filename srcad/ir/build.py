@@ -1,0 +1,512 @@
+"""Building blocks: the one place where operations are made, typed and folded.
+
+A ``Builder`` collects the operations of one block.  With ``simplify`` (derivative code, never the
+user's own statements) it also folds what types prove (``x * 1``, ``a + (-b)``, ``x ** 2``) and
+returns the earlier value of an expression that the block, or one around it, has computed already.
+Versions of written memory are values of their own, so a read is never confused with an earlier one.
+
+``exact`` decides what a NumPy float64 scalar is.  In exact code it is itself; else it counts as the
+Python float it is a subclass of, and elementary functions of Python floats are those of ``math``.
+The two differ only where Python raises (division by zero, overflow, domain errors): callers run the
+exact code when the fast code raises.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+import operator
+from collections.abc import Callable
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from srcad.ir.core import (
+    Accumulate,
+    Apply,
+    Atom,
+    Block,
+    Effect,
+    Literal,
+    Loc,
+    Op,
+    Update,
+    Value,
+    make_tuple,
+    select,
+)
+from srcad.ir.infer import atom_type, result_type
+from srcad.ir.types import (
+    BOOL,
+    FLOAT,
+    Array,
+    DictType,
+    Dim,
+    ListType,
+    Number,
+    NumPyScalar,
+    Optional,
+    TupleType,
+    Type,
+    dims_of,
+    dtype_of,
+    is_complex,
+    same_shape,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ZERO, ONE = Literal(0.0), Literal(1.0)
+
+MATH: dict[Callable[..., Any], Callable[..., Any]] = {
+    getattr(np, name): getattr(math, other)
+    for name, other in {
+        **{n: n for n in ("sin", "cos", "tan", "exp", "log", "sqrt", "sinh", "cosh", "tanh", "log10")},
+        **{n: n for n in ("log2", "log1p", "expm1", "hypot", "degrees", "radians", "copysign", "cbrt")},
+        **{"arc" + n: "a" + n for n in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
+        "arctan2": "atan2",
+        "exp2": "exp2",
+        "deg2rad": "radians",
+        "rad2deg": "degrees",
+        "isnan": "isnan",
+        "isinf": "isinf",
+        "isfinite": "isfinite",
+    }.items()
+    if hasattr(math, other)
+}
+"""NumPy's elementary functions and their counterparts for Python floats."""
+
+OPERATORS: dict[Callable[..., Any], Callable[..., Any]] = {
+    np.add: operator.add,
+    np.subtract: operator.sub,
+    np.multiply: operator.mul,
+    np.divide: operator.truediv,
+    np.negative: operator.neg,
+    np.positive: operator.pos,
+    np.less: operator.lt,
+    np.less_equal: operator.le,
+    np.greater: operator.gt,
+    np.greater_equal: operator.ge,
+    np.equal: operator.eq,
+    np.not_equal: operator.ne,
+    np.absolute: builtins.abs,
+    np.conjugate: operator.pos,
+}
+"""What ufuncs do to Python floats."""
+
+
+class Builder:
+    """The operations of one block while it is being built."""
+
+    def __init__(self, parent: Builder | None = None, *, exact: bool = True, simplify: bool = False) -> None:
+        self.ops: list[Op] = []
+        self.parent = parent
+        self.exact: bool = parent.exact if parent else exact
+        self.simplify: bool = parent.simplify if parent else simplify
+        self.loc: Loc | None = parent.loc if parent else None
+        self.depth: int = parent.depth + 1 if parent else 0
+        self._definitions: dict[Value, Apply] = {}
+        self._computed: dict[object, Value] = {}
+
+    # ---- making operations
+
+    def apply(self, callee: Callable[..., Any], *args: Atom, hint: str = "", **keywords: Atom) -> Atom:
+        """The result of a pure call; a literal or an earlier value where it is one."""
+        pairs = tuple(keywords.items())
+        callee = self._for_scalars(callee, args)
+        folded = fold_literals(callee, args, pairs)
+        if folded is not None:
+            return folded
+        if self.simplify and not pairs:
+            simpler = self._simplified(callee, args)
+            if simpler is not None:
+                return simpler
+        key = None
+        if self.simplify:
+            key = _expression_key(callee, args, pairs)
+            known = self._find(key)
+            if known is not None:
+                return known
+        result = Value(hint, self.typed(callee, args, pairs))
+        op = Apply(callee, args, pairs, result, self.loc)
+        self.ops.append(op)
+        self._definitions[result] = op
+        if key is not None:
+            self._computed[key] = result
+        return result
+
+    def apply_typed(
+        self, callee: Callable[..., Any], args: tuple[Atom, ...], kind: Type, hint: str = ""
+    ) -> Value:
+        """The result of a pure call whose type the caller knows better."""
+        result = Value(hint, kind)
+        op = Apply(callee, args, (), result, self.loc)
+        self.ops.append(op)
+        self._definitions[result] = op
+        return result
+
+    def typed(
+        self, callee: Callable[..., Any], args: tuple[Atom, ...], keywords: tuple[tuple[str, Atom], ...] = ()
+    ) -> Type:
+        """The type of a call's result, in this builder's view of NumPy scalars."""
+        kind = result_type(callee, args, keywords)
+        return kind if self.exact else scalars_as_python(kind)
+
+    def effect(
+        self, callee: Callable[..., Any], *args: Atom, result: Value | None = None, **keywords: Atom
+    ) -> Value | None:
+        """A call that is kept, in order."""
+        self.ops.append(Effect(callee, args, tuple(keywords.items()), result, self.loc))
+        return result
+
+    def update(
+        self,
+        callee: Callable[..., Any],
+        target: Value,
+        *args: Atom,
+        kind: Type | None = None,
+        result: Value | None = None,
+    ) -> Value:
+        """A write in place; the next version of the target."""
+        version = Value(target.hint, kind if kind is not None else target.type)
+        self.ops.append(Update(callee, target, args, version, result, self.loc))
+        return version
+
+    def accumulate(self, target: Atom, index: Atom | None, term: Atom, hint: str = "") -> Value:
+        """``target[index] += term``, or ``target + term``; the next version of the target."""
+        if index is None:
+            kind = self.typed(operator.add, (target, term))
+        else:
+            kind = atom_type(target)
+        version = Value(hint or (target.hint if isinstance(target, Value) else ""), kind)
+        self.ops.append(Accumulate(target, index, term, version, self.loc))
+        return version
+
+    def name_last(self, value: Value, hint: str) -> Value:
+        """The value of the last call under a name; unchanged if another operation made it."""
+        op = self.ops[-1] if self.ops else None
+        if not isinstance(op, Apply) or op.result is not value or self.simplify:
+            return value
+        named = Value(hint, value.type)
+        self.ops[-1] = Apply(op.callee, op.args, op.keywords, named, op.loc)
+        self._definitions[named] = self.ops[-1]
+        return named
+
+    def append(self, op: Op) -> None:
+        """An operation made elsewhere."""
+        self.ops.append(op)
+        if isinstance(op, Apply):
+            self._definitions[op.result] = op
+
+    def block(self, params: tuple[Value, ...], yields: tuple[Atom, ...]) -> Block:
+        """The finished block."""
+        return Block(params, tuple(self.ops), yields)
+
+    @contextmanager
+    def at(self, loc: Loc | None) -> Iterator[None]:
+        """Operations made meanwhile belong to the given statement."""
+        before = self.loc
+        self.loc = loc
+        try:
+            yield
+        finally:
+            self.loc = before
+
+    # ---- what is known
+
+    def definition(self, atom: Atom) -> Apply | None:
+        """The call that defines a value in this block or one around it."""
+        if not isinstance(atom, Value):
+            return None
+        builder: Builder | None = self
+        while builder is not None:
+            op = builder._definitions.get(atom)
+            if op is not None:
+                return op
+            builder = builder.parent
+        return None
+
+    def forget(self) -> None:
+        """Drop known expressions (before code that may run at another time)."""
+        self._computed.clear()
+
+    def _find(self, key: object) -> Value | None:
+        builder: Builder | None = self
+        while builder is not None:
+            known = builder._computed.get(key)
+            if known is not None:
+                return known
+            builder = builder.parent
+        return None
+
+    # ---- folding
+
+    def _for_scalars(self, callee: Callable[..., Any], args: tuple[Atom, ...]) -> Callable[..., Any]:
+        """What a NumPy function becomes when all its arguments are Python floats."""
+        if self.exact or not isinstance(callee, np.ufunc):
+            return callee
+        other = MATH.get(callee) or OPERATORS.get(callee)
+        if other is not None and all(_is_real_number(a) for a in args):
+            return other
+        return callee
+
+    def _simplified(self, callee: Callable[..., Any], args: tuple[Atom, ...]) -> Atom | None:
+        rule = _SIMPLIFY.get(callee)
+        return rule(self, *args) if rule is not None else None
+
+    def negated(self, atom: Atom) -> Atom | None:
+        """What an atom is the negative of, if it is one by construction."""
+        op = self.definition(atom)
+        if op is not None and op.callee in (operator.neg, np.negative):
+            return op.args[0]
+        return None
+
+    def narrow(self, atom: Atom, other: Atom) -> Atom:
+        """``atom`` before it was broadcast, where broadcasting against ``other`` does the same."""
+        op = self.definition(atom)
+        if op is not None and op.callee is np.broadcast_to and same_shape(atom_type(other), atom_type(atom)):
+            return op.args[0]
+        return atom
+
+
+def scalars_as_python(kind: Type) -> Type:
+    """The type with NumPy float64 scalars counted as Python floats."""
+    match kind:
+        case NumPyScalar(dtype="float64"):
+            return FLOAT
+        case NumPyScalar(dtype="bool"):
+            return BOOL
+        case TupleType(items=items, cls=cls):
+            return TupleType(tuple(map(scalars_as_python, items)), cls)
+        case ListType(item=item):
+            return ListType(scalars_as_python(item))
+        case DictType(item=item):
+            return DictType(scalars_as_python(item))
+        case Optional(item=item):
+            return Optional(scalars_as_python(item))
+    return kind
+
+
+def _is_real_number(atom: Atom) -> bool:
+    if isinstance(atom, Literal):
+        return isinstance(atom.value, (int, float)) and not isinstance(atom.value, np.generic)
+    return isinstance(atom.type, Number) and atom.type.kind != "complex"
+
+
+# ---- literals
+
+_FOLDABLE = frozenset(
+    {
+        *(getattr(operator, n) for n in ("add", "sub", "mul", "truediv", "floordiv", "mod", "neg", "pos")),
+        *(getattr(operator, n) for n in ("lt", "le", "gt", "ge", "eq", "ne", "is_", "is_not", "not_")),
+        *(getattr(operator, n) for n in ("contains", "getitem", "and_", "or_", "xor", "invert", "abs")),
+        *(builtins.abs, builtins.len, builtins.bool, builtins.int, builtins.float, builtins.str),
+        *(builtins.max, builtins.min, builtins.isinstance, builtins.issubclass, builtins.round),
+        *(np.result_type, np.dtype, np.ndim, np.issubdtype, np.iscomplexobj, np.isrealobj, np.finfo),
+    }
+)
+
+
+def fold_literals(
+    callee: Callable[..., Any], args: tuple[Atom, ...], keywords: tuple[tuple[str, Atom], ...]
+) -> Literal | None:
+    """The value of a call of which all is known, where computing it has no effect."""
+    if not all(isinstance(a, Literal) for a in args) or keywords or callee not in _FOLDABLE:
+        return None
+    try:
+        return Literal(callee(*(a.value for a in args)))  # type: ignore[union-attr]
+    except Exception:  # noqa: BLE001 - it will raise in the user's run, with the user's own error
+        return None
+
+
+def _expression_key(
+    callee: Callable[..., Any], args: tuple[Atom, ...], keywords: tuple[tuple[str, Atom], ...]
+) -> object:
+    def part(atom: Atom) -> object:
+        if isinstance(atom, Value):
+            return atom
+        return (type(atom.value), repr(atom.value))
+
+    return (id(callee), tuple(map(part, args)), tuple((k, part(a)) for k, a in keywords))
+
+
+# ---- simplification of derivative code
+
+
+def _number(atom: Atom) -> float | None:
+    value = atom.value if isinstance(atom, Literal) else None
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def _keeps_type(builder: Builder, callee: Callable[..., Any], args: tuple[Atom, ...], kept: Atom) -> bool:
+    kind = atom_type(kept)
+    if isinstance(kind, Array) and (kind.dtype is None or kind.dims is None or None in kind.dims):
+        # a literal number changes neither the shape of an array nor the dtype of a float array
+        return kind.dtype is not None and np.dtype(kind.dtype).kind in "fc"
+    return builder.typed(callee, args) == kind
+
+
+def _simplify_mul(b: Builder, x: Atom, y: Atom) -> Atom | None:
+    for this, other in ((x, y), (y, x)):
+        number = _number(this)
+        if number == 1 and _keeps_type(b, operator.mul, (x, y), other):
+            return other
+        if number == -1:
+            return b.apply(operator.neg, other)
+    p, q = b.negated(x), b.negated(y)
+    if p is not None and q is not None:
+        return b.apply(operator.mul, p, q)
+    if p is not None:
+        return b.apply(operator.neg, b.apply(operator.mul, p, y))
+    if q is not None:
+        return b.apply(operator.neg, b.apply(operator.mul, x, q))
+    return _narrowed(b, operator.mul, x, y)
+
+
+def _narrowed(b: Builder, callee: Callable[..., Any], x: Atom, y: Atom) -> Atom | None:
+    """Leave out a broadcast that the operation does by itself."""
+    left, right = b.narrow(x, y), b.narrow(y, x)
+    if left is not x:
+        return b.apply(callee, left, y)
+    if right is not y:
+        return b.apply(callee, x, right)
+    return None
+
+
+def _simplify_truediv(b: Builder, x: Atom, y: Atom) -> Atom | None:
+    if _number(y) == 1 and _keeps_type(b, operator.truediv, (x, y), x):
+        return x
+    p, q = b.negated(x), b.negated(y)
+    if p is not None and q is not None:
+        return b.apply(operator.truediv, p, q)
+    if p is not None:
+        return b.apply(operator.neg, b.apply(operator.truediv, p, y))
+    if q is not None:
+        return b.apply(operator.neg, b.apply(operator.truediv, x, q))
+    return _narrowed(b, operator.truediv, x, y)
+
+
+def _simplify_add(b: Builder, x: Atom, y: Atom) -> Atom | None:
+    for this, other in ((x, y), (y, x)):
+        if _number(this) == 0 and _keeps_type(b, operator.add, (x, y), other):
+            return other
+    p, q = b.negated(x), b.negated(y)
+    if q is not None:
+        return b.apply(operator.sub, x, q)
+    if p is not None:
+        return b.apply(operator.sub, y, p)
+    return _narrowed(b, operator.add, x, y)
+
+
+def _simplify_sub(b: Builder, x: Atom, y: Atom) -> Atom | None:
+    if _number(y) == 0 and _keeps_type(b, operator.sub, (x, y), x):
+        return x
+    if _number(x) == 0 and _keeps_type(b, operator.sub, (x, y), y):
+        return b.apply(operator.neg, y)
+    q = b.negated(y)
+    if q is not None:
+        return b.apply(operator.add, x, q)
+    return _narrowed(b, operator.sub, x, y)
+
+
+def _simplify_neg(b: Builder, x: Atom) -> Atom | None:
+    inner = b.negated(x)
+    if inner is not None:
+        return inner
+    number = _number(x)
+    return Literal(-number) if number is not None else None
+
+
+def _simplify_pow(b: Builder, x: Atom, y: Atom) -> Atom | None:
+    number = _number(y)
+    if number == 1 and _keeps_type(b, operator.pow, (x, y), x):
+        return x
+    if number == 2 and not isinstance(atom_type(x), (ListType, TupleType)):
+        return b.apply(operator.mul, x, x)
+    if number == 0.5 and not b.exact and isinstance(atom_type(x), Number):
+        return b.apply(math.sqrt, x)
+    return None
+
+
+def _simplify_where(b: Builder, test: Atom, x: Atom, y: Atom) -> Atom | None:
+    if isinstance(test, Literal) and isinstance(test.value, bool):
+        return x if test.value else y
+    if isinstance(atom_type(test), Number) and _is_real_number(x) and _is_real_number(y):
+        return b.apply(select, test, x, y)
+    return None
+
+
+def _simplify_broadcast(b: Builder, x: Atom, shape: Atom) -> Atom | None:
+    op = b.definition(shape)
+    if op is not None and op.callee is np.shape:
+        kind = atom_type(op.args[0])
+        if same_shape(kind, atom_type(x)) and dims_of(kind) is not None:
+            return x
+    if isinstance(shape, Literal) and shape.value == () and dims_of(atom_type(x)) == ():
+        return x
+    return None
+
+
+def _simplify_shape(b: Builder, x: Atom) -> Atom | None:
+    dims = dims_of(atom_type(x))
+    if dims is not None and all(isinstance(d, int) for d in dims):
+        return Literal(dims)
+    return None
+
+
+def _simplify_astype(b: Builder, x: Atom, dtype: Atom) -> Atom | None:
+    known = dtype_of(atom_type(x))
+    if known is not None and isinstance(dtype, Literal):
+        try:
+            return x if np.dtype(dtype.value).name == known else None
+        except TypeError:
+            return None
+    return None
+
+
+def _simplify_real_part(b: Builder, x: Atom) -> Atom | None:
+    kind = atom_type(x)
+    if isinstance(kind, Number) and not is_complex(kind):
+        return x
+    return x if dtype_of(kind) is not None and not is_complex(kind) else None
+
+
+_SIMPLIFY: dict[Callable[..., Any], Callable[..., Atom | None]] = {
+    operator.mul: _simplify_mul,
+    operator.truediv: _simplify_truediv,
+    operator.add: _simplify_add,
+    operator.sub: _simplify_sub,
+    operator.neg: _simplify_neg,
+    operator.pow: _simplify_pow,
+    np.multiply: _simplify_mul,
+    np.divide: _simplify_truediv,
+    np.add: _simplify_add,
+    np.subtract: _simplify_sub,
+    np.negative: _simplify_neg,
+    np.power: _simplify_pow,
+    np.where: _simplify_where,
+    np.broadcast_to: _simplify_broadcast,
+    np.shape: _simplify_shape,
+    np.ndarray.astype: _simplify_astype,
+    np.real: _simplify_real_part,
+    np.conjugate: _simplify_real_part,
+}
+
+
+def tuple_of(builder: Builder, items: tuple[Atom, ...]) -> Atom:
+    """A tuple of atoms; a literal if all are."""
+    if all(isinstance(i, Literal) for i in items):
+        return Literal(tuple(i.value for i in items))  # type: ignore[union-attr]
+    return builder.apply(make_tuple, *items)
+
+
+def dim_of(atom: Atom) -> Dim | int | None:
+    """The size that an integer atom stands for."""
+    if isinstance(atom, Literal):
+        return atom.value if isinstance(atom.value, int) else None
+    kind = atom.type
+    if isinstance(kind, Number) and kind.kind == "int":
+        return kind.size or Dim(atom)
+    return None
