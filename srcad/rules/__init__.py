@@ -51,6 +51,7 @@ _CATALOGUE = (
     "grids",
     "products",
     "linalg",
+    "fft",
     "constants",
 )
 

@@ -64,7 +64,7 @@ def divide_transpose(ct, x, y):
 @differential(operator.mod, np.remainder, domain="nonzero")
 def remainder(x, y, *, dx, dy):
     """The quotient is locally constant; at its jumps the derivative of the value returned."""
-    return dx - np.floor_divide(x, y) * dy
+    return dx - (x // y) * dy
 
 
 @differential(math.fmod, np.fmod, domain="nonzero")

@@ -35,12 +35,11 @@ def take_along_axis(ct, arr, indices, axis=-1, *, arr_bar):
     if axis is None:
         arr_bar[np.unravel_index(np.mod(indices, np.size(arr)), shape)] += ct
     else:
-        rank = np.ndim(arr)
-        places = [
-            np.reshape(np.arange(shape[k]), (-1,) + (1,) * (rank - 1 - k)) for k in range(rank)
-        ]
-        places[axis] = indices
-        arr_bar[tuple(places)] += ct
+        k = axis % np.ndim(arr)
+        # Every axis but `k` keeps its place: an open grid.
+        grid = np.ix_(*[np.arange(n) for n in shape])
+        places = (*grid[:k], indices, *grid[k + 1 :])
+        arr_bar[places] += ct
 
 
 @linear(np.compress, wrt="a")

@@ -1,4 +1,4 @@
-"""What rule bodies use and NumPy lacks: products in which a zero differential wins; `unbroadcast`.
+"""What rule bodies use and NumPy lacks: products in which a zero differential wins, and fitting.
 
 A coefficient may be infinite or nan where the value it belongs to is not used: `sqrt` at 0, `x / y`
 at y = 0, under `np.where`, a mask or an index. The cotangent is exactly zero there, and `0 * inf`
@@ -13,7 +13,7 @@ import numpy as np
 
 from srcad.rules.registry import differential, linear, multilinear
 
-__all__ = ["over", "times", "unbroadcast"]
+__all__ = ["fitted", "over", "times", "unbroadcast"]
 
 
 def over(n, d):
@@ -35,6 +35,15 @@ def unbroadcast(x, shape):
     return np.reshape(np.sum(x, axis=(*range(added), *stretched)), shape)
 
 
+def fitted(x, n, axis):
+    """`x` cut, or filled with zeros, to the length `n` along `axis`."""
+    m = np.shape(x)[axis]
+    k = axis % np.ndim(x)
+    if n < m:
+        return x[(slice(None),) * k + (slice(0, n),)]
+    return np.pad(x, [(0, n - m) if j == k else (0, 0) for j in range(np.ndim(x))])
+
+
 @differential(over, elementwise=True)
 def over_differential(n, d, *, dn, dd):
     return over(dn, d) - over(over(n * dd, d), d)
@@ -54,3 +63,8 @@ def times_transpose(ct, w, v):
 def unbroadcast_transpose(ct, x, shape):
     added = np.ndim(x) - len(shape)
     return np.broadcast_to(np.reshape(ct, (1,) * added + tuple(shape)), np.shape(x))
+
+
+@linear(fitted, wrt="x")
+def fitted_transpose(ct, x, n, axis):
+    return fitted(ct, np.shape(x)[axis], axis)

@@ -208,8 +208,7 @@ def average(a, axis=None, weights=None, keepdims=False, *, da, dweights, out):
         w = weights
         dw = dweights
     else:
-        along = [1] * np.ndim(a)
-        along[axis] = -1
+        along = [-1 if k == axis % np.ndim(a) else 1 for k in range(np.ndim(a))]
         w = np.reshape(weights, along)
         dw = np.reshape(dweights, along)
     if axis is not None and not keepdims:

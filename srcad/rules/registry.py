@@ -391,8 +391,7 @@ def _add(rule: Rule, table: dict[Function, Rule], replace: bool) -> None:
     if rule.functions:
         _in_order.append(rule)
     if taken:
-        in_use = {id(r) for t in (_rules, _transposes, _pullbacks) for r in t.values()}
-        _in_order[:] = [r for r in _in_order if id(r) in in_use]
+        _drop_unused()
     _digest.clear()
 
 
@@ -407,15 +406,21 @@ def _mark(table: dict[Function, None], functions: tuple[_F, ...], replace: bool)
             raise RuleError(
                 None, f"{_label(function)} has a rule", "pass replace=True to replace it"
             )
-        for rule_table in (_rules, _transposes, _pullbacks):
-            rule_table.pop(function, None)
-        for marked in (_constant, _effects):
-            marked.pop(function, None)
+        if is_known(function):
+            for rule_table in (_rules, _transposes, _pullbacks):
+                rule_table.pop(function, None)
+            for marked in (_constant, _effects):
+                marked.pop(function, None)
+            _drop_unused()
         table[function] = None
-    in_use = {id(r) for t in (_rules, _transposes, _pullbacks) for r in t.values()}
-    _in_order[:] = [r for r in _in_order if id(r) in in_use]
     _digest.clear()
     return functions[0]
+
+
+def _drop_unused() -> None:
+    """Take the rules that cover nothing any more out of the order of definition."""
+    in_use = {id(r) for t in (_rules, _transposes, _pullbacks) for r in t.values()}
+    _in_order[:] = [r for r in _in_order if id(r) in in_use]
 
 
 def _get(table: dict[Function, Rule], function: Function) -> Rule | None:

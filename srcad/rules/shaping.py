@@ -234,10 +234,10 @@ def broadcast_arrays(ct, *args):
 @linear(np.meshgrid, wrt="xi", sequences=("xi",))
 def meshgrid(ct, *xi, indexing="xy"):
     n = len(xi)
-    axes = list(range(n))
     if indexing == "xy" and n > 1:
-        axes[0] = 1
-        axes[1] = 0
+        axes = [1, 0, *range(2, n)]
+    else:
+        axes = list(range(n))
     others = [tuple(j for j in range(n) if j != axes[k]) for k in range(n)]
     return [np.reshape(np.sum(ct[k], others[k]), np.shape(xi[k])) for k in range(n)]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from srcad.rules.intrinsics import over, times, unbroadcast
+from srcad.rules.intrinsics import fitted, over, times, unbroadcast
 
 _random = np.random.default_rng(20240607)
 
@@ -667,3 +667,29 @@ for order in (None, "fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf):
     case(np.linalg.norm, R(2, 3, 4), order, axis=(2, 1), keepdims=True)
 case(np.linalg.norm, R(2, 3, 2))
 case(np.linalg.norm, Z(2, 3))
+
+# ---- Fourier transforms
+
+for norm in (None, "ortho", "forward"):
+    for f in (np.fft.fft, np.fft.ifft):
+        case(f, Z(5), norm=norm)
+        case(f, R(4), norm=norm)
+    case(np.fft.rfft, R(5), norm=norm)
+    case(np.fft.rfft, R(4), norm=norm)
+    case(np.fft.irfft, Z(4), norm=norm)
+    case(np.fft.irfft, Z(4), 7, norm=norm)
+for f in (np.fft.fft, np.fft.ifft):
+    case(f, Z(2, 5), 3)
+    case(f, Z(4, 2), 6, 0)
+for n in (3, 6, 7):
+    case(np.fft.rfft, R(2, 5), n)
+    case(np.fft.irfft, Z(4, 2), n, 0)
+    case(np.fft.irfft, R(4), n)
+for f in (np.fft.fft2, np.fft.ifft2, np.fft.fftn, np.fft.ifftn):
+    case(f, Z(3, 4))
+    case(f, R(2, 3, 4), axes=(0, 1), norm="ortho")
+case(np.fft.fftshift, R(5))
+case(np.fft.fftshift, R(2, 4), 1)
+case(np.fft.ifftshift, R(5))
+case(fitted, R(3, 2), 2, 0)
+case(fitted, R(3, 2), 5, 1)

@@ -133,6 +133,7 @@ OPERATORS = {
     gast.USub: operator.neg,
     gast.Not: operator.not_,
     gast.BitAnd: operator.and_,
+    gast.BitOr: operator.or_,
 }
 
 
