@@ -44,6 +44,7 @@ _CATALOGUE = (
     "intrinsics",
     "arithmetic",
     "elementwise",
+    "special",
     "reductions",
     "shaping",
     "indexing",

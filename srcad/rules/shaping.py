@@ -264,9 +264,14 @@ def tile(ct, A, reps):
     return np.reshape(np.sum(blocks, tuple(range(0, 2 * rank, 2))), np.shape(A))
 
 
-@linear(np.pad, wrt="array")
-def pad(ct, array, pad_width, mode="constant", *, array_bar, constant_values=0):
+@differential(np.pad)
+def pad(array, pad_width, mode="constant", *, constant_values=0, darray):
     """Modes `constant`, and those that copy elements: `edge`, `reflect`, `symmetric`, `wrap`."""
+    return np.pad(darray, pad_width, mode)
+
+
+@linear(np.pad, wrt="array")
+def pad_transpose(ct, array, pad_width, mode="constant", *, array_bar):
     if mode == "constant":
         widths = np.broadcast_to(pad_width, (np.ndim(array), 2))
         sizes = np.shape(array)
@@ -297,8 +302,18 @@ def copy(ct, a, order="K"):
     return ct
 
 
+@differential(np.array, np.asarray, np.asanyarray)
+def array(a, dtype=None, *, da):
+    """A cast to integers or booleans cuts the derivative."""
+    if dtype is None:
+        return np.array(da)
+    if not np.issubdtype(dtype, np.inexact):
+        return 0 * np.array(da)
+    return np.array(da, dtype)
+
+
 @linear(np.array, np.asarray, np.asanyarray, wrt="a")
-def array(ct, a, dtype=None):
+def array_transpose(ct, a, dtype=None):
     """Of a number, an array, or lists and tuples of them, nested up to three deep."""
     if not isinstance(a, (list, tuple)):
         return ct
@@ -312,11 +327,16 @@ def array(ct, a, dtype=None):
     ]
 
 
-@linear(*methods("astype"), getattr(np, "astype", None), wrt="self")
-def astype(ct, self, dtype, *, order="K", casting="unsafe", subok=True, copy=True):
+@differential(*methods("astype"), getattr(np, "astype", None))
+def astype(self, dtype, *, order="K", casting="unsafe", subok=True, copy=True, dself):
     """A cast to integers or booleans cuts the derivative."""
     if not np.issubdtype(dtype, np.inexact):
-        return np.zeros_like(self)
+        return 0 * dself
+    return dself.astype(dtype)
+
+
+@linear(*methods("astype"), getattr(np, "astype", None), wrt="self")
+def astype_transpose(ct, self, dtype, *, order="K", casting="unsafe", subok=True, copy=True):
     if np.iscomplexobj(ct) and not np.iscomplexobj(self):
         return np.real(ct).astype(self.dtype)
     return ct.astype(self.dtype)
@@ -352,13 +372,13 @@ def full_like(ct, a, fill_value, dtype=None):
     return 0, unbroadcast(ct, np.shape(fill_value))
 
 
-@linear(np.arange, wrt=("start", "stop", "step"))
-def arange(ct, start, stop=None, step=1, dtype=None):
+@differential(np.arange)
+def arange(start, stop=None, step=1, dtype=None, *, dstart, dstop, dstep, out):
     """The number of elements is locally constant."""
-    steps = np.sum(ct * np.arange(np.size(ct)))
+    n = np.size(out)
     if stop is None:
-        return 0, 0, steps
-    return np.sum(ct), 0, steps
+        return dstep * np.arange(n)
+    return np.full(n, dstart) + dstep * np.arange(n)
 
 
 @linear(np.linspace, wrt=("start", "stop"))

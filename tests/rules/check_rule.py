@@ -1,6 +1,8 @@
 """Hold a rule to the function it belongs to, by running its body as plain Python.
 
 - A differential is compared with differences of the function, extrapolated to the limit.
+- A linear function applied to the differentials (in each argument alone, if it is multilinear) is
+  its differential: that is how the forward mode evaluates it.
 - A transpose or a pullback is held to duality: `<ct, f'(x) dx> == <pullback(ct), dx>`.
 - The body of a linear rule is run once more with nan in place of the arguments it is linear in:
   it may ask them for their shape alone.
@@ -29,6 +31,8 @@ def check_rule(function, *args, **keywords):
     change = _difference(function, main, primal, tangents)
     if main.kind == "differential":
         _check_differential(main, primal, tangents, out, change)
+    else:
+        _check_linear(function, main, primal, tangents, out, change)
     for rule in (rules.lookup_transpose(function), rules.lookup_pullback(function)):
         if rule is not None:
             names = [n for n in active if n in rule.wrt]
@@ -44,6 +48,25 @@ def _check_differential(rule, primal, tangents, out, change):
     assert_same(given, change, f"differential of {rule.name}", out)
     twice = run_differential(rule, primal, {n: _scaled(2.0, t) for n, t in tangents.items()}, out)
     assert_same(twice, _scaled(2.0, given), f"{rule.name} is not linear", out, 1e-12)
+
+
+def _check_linear(function, rule, primal, tangents, out, change):
+    if rule.kind == "linear":
+        zeros = {n: _zero(primal[n]) for n in rule.wrt if n in primal and n not in tangents}
+        given = call(function, rule, {**primal, **zeros, **tangents})
+    else:
+        terms = []
+        for name, t in tangents.items():
+            if rule.parameters.parameters[name].kind is inspect.Parameter.VAR_POSITIONAL:
+                for k in range(len(t)):
+                    mixed = (*primal[name][:k], t[k], *primal[name][k + 1 :])
+                    terms.append(call(function, rule, {**primal, name: mixed}))
+            else:
+                terms.append(call(function, rule, {**primal, name: t}))
+        given = terms[0]
+        for term in terms[1:]:
+            given = _map(lambda a, b: a + b, given, term)
+    assert_same(given, change, f"{rule.name} of the differentials", out)
 
 
 def _check_transpose(function, main, rule, primal, tangents, out, seed):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from srcad.rules.intrinsics import fitted, over, times, unbroadcast
+from srcad.rules.special import polygamma
 
 _random = np.random.default_rng(20240607)
 
@@ -193,6 +194,14 @@ case(math.log, P())
 case(math.log, P(), A())
 case(math.erf, R())
 case(math.erfc, R())
+case(math.gamma, P())
+case(math.gamma, np.float64(-1.3))
+case(math.lgamma, P())
+case(math.lgamma, np.float64(-0.4))
+case(math.lgamma, np.float64(40.0))
+for n in (0, 1, 2):
+    case(polygamma, n, P(3))
+    case(polygamma, n, P())
 case(np.sinc, np.array([0.01, 0.15, 0.17, -0.1, 2.0]))
 for s, t in PAIRS:
     for f in (np.arctan2, np.hypot, np.logaddexp, np.logaddexp2, np.maximum, np.minimum, np.fmax):

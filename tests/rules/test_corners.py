@@ -7,11 +7,13 @@ depends on it fails here.
 import math
 import operator
 
+import mpmath
 import numpy as np
 import pytest
 
 from srcad import rules
 from srcad.rules.intrinsics import over, times
+from srcad.rules.special import polygamma
 from tests.rules.check_rule import _bind, call, run_transpose
 
 ZERO = np.array([0.0])
@@ -210,6 +212,19 @@ def test_interp_outside_and_on_the_knots():
         x, xp, fp, dx=np.ones(6), dxp=0 * xp, dfp=0 * fp, dleft=0.0, dright=0.0
     )
     assert np.array_equal(given, [0, 2, 2, 0, 0, 0])
+
+
+@pytest.mark.parametrize("n", range(5))
+@pytest.mark.parametrize("x", [1e-3, 0.7, 1.0, 5.5, 14.99, 80.0, 1e6, -0.3, -7.4])
+def test_polygamma(n, x):
+    expected = float(mpmath.polygamma(n, x))
+    assert polygamma(n, x) == pytest.approx(expected, rel=1e-12, abs=1e-14)
+
+
+def test_polygamma_ends_where_it_cannot_know():
+    assert np.isnan(polygamma(0, -np.inf))
+    assert polygamma(0, np.inf) == INF
+    assert polygamma(0, 0.0) == -INF
 
 
 def test_sinc_at_zero():
