@@ -13,7 +13,7 @@ def sum(ct, a, axis=None, dtype=None, keepdims=False):
 
 
 @linear(np.add.reduce, wrt="array")
-def add_reduce(ct, array, axis=0, dtype=None, keepdims=False):
+def add_reduce(ct, array, axis=0, dtype=None, *, keepdims=False):
     if axis is not None and not keepdims:
         ct = np.expand_dims(ct, axis)
     return np.broadcast_to(ct, np.shape(array))
@@ -86,7 +86,7 @@ def extremum(a, axis=None, keepdims=False, *, da, out):
 
 
 @differential(np.maximum.reduce, np.minimum.reduce)
-def extremum_reduce(array, axis=0, keepdims=False, *, darray, out):
+def extremum_reduce(array, axis=0, *, keepdims=False, darray, out):
     """Ties share the derivative equally."""
     if axis is not None and not keepdims:
         out = np.expand_dims(out, axis)
@@ -129,7 +129,7 @@ def prod(a, axis=None, dtype=None, keepdims=False, *, da):
 
 
 @differential(np.multiply.reduce)
-def multiply_reduce(array, axis=0, dtype=None, keepdims=False, *, darray):
+def multiply_reduce(array, axis=0, dtype=None, *, keepdims=False, darray):
     """As `prod`, along one axis."""
     x = np.moveaxis(array, axis, 0)
     ones = np.ones((1, *np.shape(x)[1:]), np.result_type(array))
