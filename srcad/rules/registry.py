@@ -104,7 +104,8 @@ class Rule:
     body returns nothing for them."""
     sequences: tuple[str, ...]
     """The arguments that are a sequence of values (`np.concatenate`), not an array given as a list:
-    their differentials and cotangents are sequences of the same length."""
+    their differentials and cotangents are sequences of the same structure. A list given for another
+    argument stands for the array of its elements."""
 
 
 _rules: dict[Function, Rule] = {}

@@ -8,14 +8,14 @@ from srcad.rules.intrinsics import unbroadcast
 from srcad.rules.registry import differential, linear, pullback
 
 
-@linear(list, tuple, wrt="iterable")
+@linear(list, tuple, wrt="iterable", sequences=("iterable",))
 def as_sequence(ct, iterable=()):
     if isinstance(iterable, np.ndarray):
         return np.array(ct)
     return ct
 
 
-@linear(sum, wrt=("iterable", "start"))
+@linear(sum, wrt=("iterable", "start"), sequences=("iterable",))
 def sum_of(ct, iterable, start=0):
     if isinstance(iterable, np.ndarray):
         return np.broadcast_to(ct, np.shape(iterable)), unbroadcast(ct, np.shape(start))
@@ -24,12 +24,12 @@ def sum_of(ct, iterable, start=0):
     return [unbroadcast(ct, np.shape(v)) for v in iterable], unbroadcast(ct, np.shape(start))
 
 
-@linear(math.fsum, wrt="seq")
+@linear(math.fsum, wrt="seq", sequences=("seq",))
 def fsum(ct, seq):
     return [ct] * len(seq)
 
 
-@differential(max, min)
+@differential(max, min, sequences=("values",))
 def extremum_of(*values, dvalues, out):
     """Of two or more numbers, or of a sequence of them. Ties share the derivative equally."""
     if len(values) == 2:
@@ -46,7 +46,7 @@ def extremum_of(*values, dvalues, out):
     return np.dot(ties / np.sum(ties), changes)
 
 
-@differential(sorted)
+@differential(sorted, sequences=("iterable",))
 def sort_of(iterable, *, reverse=False, diterable):
     """Equal numbers keep their order."""
     order = np.argsort(iterable, kind="stable")
@@ -64,7 +64,7 @@ def sort_of_pullback(ct, iterable, *, reverse=False):
     return ([ct[k] for k in np.argsort(order)],)
 
 
-@differential(math.prod)
+@differential(math.prod, sequences=("iterable",))
 def prod_of(iterable, *, start=1, diterable, dstart):
     """The coefficient is the product of the others, from both sides: right where factors are 0."""
     x = np.array(iterable)
@@ -73,7 +73,7 @@ def prod_of(iterable, *, start=1, diterable, dstart):
     return start * np.dot(before * after, np.array(diterable)) + np.prod(x) * dstart
 
 
-@differential(math.hypot)
+@differential(math.hypot, sequences=("coordinates",))
 def hypot_of(*coordinates, dcoordinates, out):
     """At the origin 0, a subgradient."""
     if len(coordinates) == 2:
@@ -83,13 +83,13 @@ def hypot_of(*coordinates, dcoordinates, out):
     return np.dot(np.array(coordinates), np.array(dcoordinates)) / np.where(out == 0, 1, out)
 
 
-@differential(math.dist)
+@differential(math.dist, sequences=("p", "q"))
 def dist(p, q, *, dp, dq, out):
     """Of equal points 0, a subgradient."""
     apart = np.array(p) - np.array(q)
     return np.dot(apart, np.array(dp) - np.array(dq)) / np.where(out == 0, 1, out)
 
 
-@differential(getattr(math, "sumprod", None))
+@differential(getattr(math, "sumprod", None), sequences=("p", "q"))
 def sumprod(p, q, *, dp, dq):
     return np.dot(np.array(q), np.array(dp)) + np.dot(np.array(p), np.array(dq))

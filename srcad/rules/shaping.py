@@ -302,7 +302,7 @@ def copy(ct, a, order="K"):
     return ct
 
 
-@differential(np.array, np.asarray, np.asanyarray)
+@differential(np.array, np.asarray, np.asanyarray, sequences=("a",))
 def array(a, dtype=None, *, da):
     """A cast to integers or booleans cuts the derivative."""
     if dtype is None:
@@ -312,7 +312,7 @@ def array(a, dtype=None, *, da):
     return np.array(da, dtype)
 
 
-@linear(np.array, np.asarray, np.asanyarray, wrt="a")
+@linear(np.array, np.asarray, np.asanyarray, wrt="a", sequences=("a",))
 def array_transpose(ct, a, dtype=None):
     """Of a number, an array, or lists and tuples of them, nested up to three deep."""
     if not isinstance(a, (list, tuple)):
