@@ -1,7 +1,8 @@
 """Independent checks of derivatives.
 
-`check_grads` compares an engine, by default srcad itself, with a tape, dual numbers, complex steps and
-extrapolated differences. These share nothing with the compiler, so that they are wrong independently.
+`check_grads` compares an engine, by default srcad itself, with a tape, dual numbers, complex steps
+and extrapolated differences. These share nothing with the compiler, so that they are wrong
+independently.
 """
 
 from srcad.testing import tape

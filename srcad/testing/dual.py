@@ -1,7 +1,7 @@
 """Dual numbers: the oracle for forward mode.
 
-`x + dx * eps` with eps**2 = 0. Each use of `jvp` has a level of its own, so a dual number may have dual
-numbers as its parts, which gives second and higher derivatives.
+`x + dx * eps` with eps**2 = 0. Each use of `jvp` has a level of its own, so a dual number may have
+dual numbers as its parts, which gives second and higher derivatives.
 """
 
 from __future__ import annotations
@@ -70,10 +70,10 @@ def jvp(
     tangents: Sequence[Any],
     kwargs: dict[str, Any] | None = None,
 ) -> tuple[Any, Any]:
-    """`f(*primals)` and its derivative in the direction `tangents`, which has the structure of `primals`.
+    """`f(*primals)` and its derivative in the direction `tangents`, structured like `primals`.
 
-    Only floats and complex numbers, and arrays of them, are differentiated; a tangent in any other place is
-    not looked at. Where the output has no derivative (an int, a string) the tangent is 0.0.
+    Only floats and complex numbers, and arrays of them, are differentiated; a tangent in any other
+    place is not looked at. Where the output has none (an int, a string) the tangent is None.
     """
     lifted = lift(f)
     with nested_level() as level:
@@ -96,4 +96,6 @@ def _tangent(y: Any, level: int) -> Any:
         return wrap(y.tangent)
     if isinstance(y, Traced) and y.level > level:
         raise AssertionError("a value has escaped from the derivative it belongs to")
-    return np.zeros(np.shape(raw(y))) if isinstance(raw(y), np.ndarray) else 0.0
+    if not is_inexact(raw(y)):
+        return None
+    return np.zeros_like(raw(y)) if isinstance(raw(y), np.ndarray) else type(raw(y))(0)

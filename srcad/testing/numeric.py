@@ -1,7 +1,7 @@
 """Derivatives from values alone: the complex step, and extrapolated central differences.
 
-The complex step is exact to rounding, for functions that are analytic along the path. Differences know no
-such condition, but have an error, which is estimated along with them.
+The complex step is exact to rounding, for functions that are analytic along the path. Differences
+know no such condition, but have an error, which is estimated along with them.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from srcad.testing.tracing.core import (
     Traced,
     Unsupported,
     is_complex,
+    is_inexact,
     lowered,
     nested_level,
     raw,
@@ -30,7 +31,7 @@ _STEP = 1e-40
 
 
 class Stepped(Traced):
-    """A real value with a small imaginary part: `value` is complex, comparisons see the real part."""
+    """A real number with a small imaginary part, which comparisons do not see."""
 
     __slots__ = ("kind",)
 
@@ -102,7 +103,9 @@ def _tangent(y: Any) -> Any:
     if isinstance(y, Stepped):
         tangent = np.imag(y.value) / _STEP
         return float(tangent) if y.kind is float else tangent
-    return np.zeros(np.shape(y)) if isinstance(y, np.ndarray) else 0.0
+    if not is_inexact(y):
+        return None
+    return np.zeros_like(y) if isinstance(y, np.ndarray) else type(y)(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +129,9 @@ def differences(
 ) -> Differences:
     """The derivative of f in the direction `tangents`, extrapolated to step 0.
 
-    Central differences have an error in even powers of the step, so halving it and extrapolating gains two
-    orders each time (Ridders 1982; Press et al., Numerical Recipes, 5.7). The entry kept is the one
-    that changed least, and how much it changed is the estimate.
+    Central differences have an error in even powers of the step, so halving it and extrapolating
+    gains two orders each time (Ridders 1982; Press et al., Numerical Recipes, 5.7). The entry kept
+    is the one that changed least, and how much it changed is the estimate.
     """
 
     def at(h: float) -> list[Any]:
@@ -170,7 +173,8 @@ def differences(
         previous = row
         h /= 2
     for j, y in enumerate(here):
-        # Where the slopes from the left and from the right do not approach each other is a kink or a jump.
+        # Where the slopes from the left and from the right do not approach each other is a kink or
+        # a jump.
         noise = 1e-14 * (np.abs(y) + 1e-300) / h + 1e-9 * np.abs(value[j])
         bent = np.abs(bends[-1][j]) > np.maximum(0.75 * np.abs(bends[-2][j]), noise)
         error[j] = np.where(bent, np.inf, error[j])

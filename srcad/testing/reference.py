@@ -1,4 +1,4 @@
-"""Reference derivatives: reverse mode by the tape, forward mode by dual numbers, and both nested."""
+"""Reference derivatives: reverse by the tape, forward by dual numbers, and both nested."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Argnums = int | Sequence[int] | None
 
 
 def positions(argnums: Argnums, args: Sequence[Any]) -> tuple[int, ...]:
-    """The arguments that are differentiated; by default all that have something to differentiate."""
+    """The differentiated arguments; by default all that have something to differentiate."""
     if argnums is None:
         return tuple(k for k, x in enumerate(args) if trees.differentiable(x))
     chosen = (argnums,) if isinstance(argnums, int) else tuple(argnums)
@@ -32,7 +32,8 @@ def reference_gradients(
 ) -> Any:
     """The gradient of a function with one number as its value, by the tape.
 
-    For one argnum the gradient alone, for several a tuple. Places in a container that are not differentiated hold None.
+    For one argnum the gradient alone, for several a tuple. Places in a container that are not
+    differentiated hold None.
     """
     chosen = positions(argnums, args)
     with nested_level() as level:
@@ -75,7 +76,7 @@ def pull_back(
 def pull_back_twice(
     f: Callable[..., Any], args: Sequence[Any], argnums: Sequence[int], ct: Any, w: Any
 ) -> list[Any]:
-    """The derivative of `<w, pull_back(f, ..., ct)>`, by going back through the graph of the first way back."""
+    """The derivative of `<w, pull_back(f, ..., ct)>`, through the graph of the first way back."""
     with nested_level() as level:
         run = _Run(f, args, argnums, {}, level)
         first = run.gradients(weighted(run.out, ct), create_graph=True)

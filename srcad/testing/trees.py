@@ -1,7 +1,8 @@
 """Nests of tuples, lists, dicts, named tuples and dataclasses, whose leaves are numbers and arrays.
 
-A leaf has a path, printed as Python would write it: `[0]['w'].scale`. Floats, complex numbers and arrays of
-them are differentiable; what else there is (ints, strings, None, functions) stays as it is.
+A leaf has a path, printed as Python would write it: `[0]['w'].scale`. Floats, complex numbers and
+arrays of them are differentiable; what else there is (ints, strings, None, functions) stays as it
+is.
 """
 
 from __future__ import annotations
@@ -74,14 +75,16 @@ def differentiable(x: Any) -> bool:
 
 
 def map_leaves(f: Callable[..., Any], x: Any, *others: Any) -> Any:
-    """f of each differentiable leaf; other leaves, and the functions among them, are made ready for a lifted call."""
+    """f of each differentiable leaf; other leaves are made ready for a lifted call."""
     parts = children(x)
     if parts is None:
         return f(x, *others) if is_leaf(x) else prepared(x)
     columns = [[p for _, p in children(o) or []] for o in others]
     if any(len(c) != len(parts) for c in columns):
         raise ValueError("the structures of the arguments and of their tangents differ")
-    return rebuilt(x, [map_leaves(f, p, *rest) for (_, p), *rest in zip(parts, *columns)])
+    return rebuilt(
+        x, [map_leaves(f, p, *rest) for (_, p), *rest in zip(parts, *columns, strict=True)]
+    )
 
 
 def map_all(f: Callable[[Any], Any], x: Any) -> Any:
@@ -99,10 +102,23 @@ def replace_leaves(x: Any, new: Iterator[Any]) -> Any:
 
 
 def prepared(x: Any) -> Any:
-    """An argument that is not differentiated, for a lifted function: arrays become memory of its own."""
+    """An argument that is not differentiated, for a lifted function: with memory of its own."""
     parts = children(x)
     if parts is not None:
         return lift_value(rebuilt(x, [prepared(p) for _, p in parts]))
     if isinstance(x, np.ndarray):
         return Handle(x.copy()) if x.dtype.kind in "fc" else x.copy()
-    return lift_value(x) if not isinstance(x, Handle) else x
+    if isinstance(x, Handle):
+        return Handle(x.content)
+    return lift_value(x)
+
+
+def selected(x: Any, like: Any) -> list[Any]:
+    """What x has in the places of the differentiable leaves of `like`."""
+    parts = children(like)
+    if parts is None:
+        return [plain(x)] if is_leaf(like) else []
+    own = children(x)
+    if own is None or len(own) != len(parts):
+        raise ValueError(f"{x!r} is not structured like {like!r}")
+    return [y for (_, p), (_, q) in zip(own, parts, strict=True) for y in selected(p, q)]

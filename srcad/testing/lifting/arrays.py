@@ -1,4 +1,4 @@
-"""The `numpy` module as a lifted function sees it: what makes an array makes one that handles can be written to."""
+"""The `numpy` module as a lifted function sees it: new arrays are memory for handles."""
 
 from __future__ import annotations
 
@@ -205,12 +205,10 @@ class _Joiner:
     def __getitem__(self, key: Any) -> Any:
         if not has_handle(key):
             return self.original[key]
-        parts = [
-            array(x) if not isinstance(x, (slice, str)) else x
-            for x in (key if isinstance(key, tuple) else (key,))
-        ]
-        if any(isinstance(x, (slice, str)) for x in parts):
+        keys = key if isinstance(key, tuple) else (key,)
+        if any(isinstance(x, (slice, str)) for x in keys):
             raise Unsupported("np.r_ of traced values with slices or strings")
+        parts = [array(x) for x in keys]
         return np.column_stack(parts) if self.columns else np.hstack(parts)
 
 

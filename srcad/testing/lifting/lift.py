@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import copy
 import functools
 import math
@@ -37,7 +38,10 @@ _LIBRARY_FOLDERS = tuple(
 
 
 def lift(f: F) -> F:
-    """A copy of `f` that runs on handles. Functions, methods and classes of user modules it reaches are copied too."""
+    """A copy of `f` that runs on handles.
+
+    Functions, methods and classes of user modules it reaches are copied too.
+    """
     return cast(F, _World().value(f))
 
 
@@ -187,10 +191,8 @@ class _World:
         self.cells[id(cell)] = (cell, new)
 
         def fill(target: CellType) -> None:
-            try:
+            with contextlib.suppress(ValueError):  # an empty cell stays empty
                 target.cell_contents = self.value(cell.cell_contents)
-            except ValueError:
-                pass  # an empty cell stays empty
 
         return new, fill
 
@@ -234,15 +236,12 @@ class _World:
         }
         bases = tuple(self.value(b) for b in c.__bases__)
         try:
-            new = type(c)(c.__name__, bases, {"__module__": c.__module__, **_slots(space)})
+            new = type(c.__name__, bases, {"__module__": c.__module__, **_slots(space)})
         except TypeError:
             return c
         self.done[id(c)] = (c, new)
         for name, member in space.items():
-            if isinstance(
-                member,
-                (FunctionType, staticmethod, classmethod, property, functools.cached_property),
-            ) or name not in ("__slots__", "__doc__", "__qualname__", "__module__"):
+            if name not in ("__slots__", "__doc__", "__qualname__", "__module__"):
                 setattr(new, name, self.value(member))
         return new
 

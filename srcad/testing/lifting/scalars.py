@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cmath
+import contextlib
 import math
 from collections.abc import Callable
 from typing import Any
@@ -86,7 +87,8 @@ def _frexp(x: Any) -> Any:
 
 
 def _fsum(xs: Any) -> Any:
-    # Summed in plain data first, so that the value is the exact one; the tangent needs no such care.
+    # Summed in plain data first, so that the value is the exact one; the tangent needs no such
+    # care.
     xs = [_number(x) for x in xs]
     total = sum(xs)
     return total + (math.fsum(plain(xs)) - plain(total))
@@ -241,10 +243,8 @@ def stand_in(original: type, meta: type = _Number) -> Any:
     """A type that behaves as `original` does, also for handles."""
     space: dict[str, Any] = {"original": original}
     if original is not np.ndarray and original is not object:
-        try:
+        with contextlib.suppress(TypeError):
             space["dtype"] = np.dtype(original)  # so that NumPy takes it for a type of entries
-        except TypeError:
-            pass
     return meta(original.__name__, (), space)
 
 

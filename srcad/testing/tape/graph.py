@@ -1,9 +1,9 @@
 """Nodes, the functions that made them, and the sweep back.
 
-A node knows the function that created it; a function knows the nodes it read, and its result only weakly, so a
-graph has no cycle and is freed as soon as nobody holds its end. The generation of a function is the
-highest of its inputs, that of its result is one more; going back by descending generation meets every use
-of a value before its definition.
+A node knows the function that created it; a function knows the nodes it read, and its result only
+weakly, so a graph has no cycle and is freed as soon as nobody holds its end. The generation of a
+function is the highest of its inputs, that of its result is one more; going back by descending
+generation meets every use of a value before its definition.
 """
 
 from __future__ import annotations
@@ -95,7 +95,10 @@ class Function:
         return [x for x in self.inputs if isinstance(x, Node) and x.level == self.level]
 
     def backward(self, ct: Any, create_graph: bool) -> Iterator[tuple[Node, Any]]:
-        """The cotangents of the nodes that were read. With `create_graph` they are on the tape themselves."""
+        """The cotangents of the nodes that were read.
+
+        With `create_graph` they are on the tape themselves.
+        """
         seen = self.inputs if create_graph else [lowered(x, self.level) for x in self.inputs]
         operands = [wrap(x) for x in seen]
         for k, node in enumerate(self.inputs):
@@ -105,7 +108,7 @@ class Function:
 
 
 def match(ct: Any, like: Any) -> Any:
-    """A cotangent in the shape of the value it belongs to: undo broadcasting, drop what a real number lacks."""
+    """A cotangent as its value has it: not broadcast, and real if the value is."""
     shape = np.shape(like)
     if np.shape(ct) != shape:
         extra = max(np.ndim(ct) - len(shape), 0)
@@ -130,7 +133,7 @@ def backward(
     seed: Any = None,
     create_graph: bool = False,
 ) -> None:
-    """Add the gradient of `root`, weighted with `seed`, to `grad` of every leaf and every retained node."""
+    """Add the gradient of `root`, weighted with `seed`, to `grad` of leaves and retained nodes."""
     node = unwrap(root)
     if not isinstance(node, Node):
         raise Unsupported("backward() of a value that depends on no variable")
@@ -142,7 +145,7 @@ def backward(
 
 
 def gradients(root: Any, seed: Any, leaves: Sequence[Any], create_graph: bool = False) -> list[Any]:
-    """The gradients of `root` in some variables, without touching their `grad`. None where it does not depend."""
+    """The gradients of `root` in some variables, or None, without touching their `grad`."""
     wanted = [unwrap(x) for x in leaves]
     found: dict[int, Any] = {}
     node = unwrap(root)
@@ -160,6 +163,8 @@ def _as_leaf(ct: Any, like: Any) -> Any:
 
     if isinstance(like, np.ndarray):
         if not isinstance(raw(ct), np.ndarray):
+            if not isinstance(ct, Traced):
+                return np.full(np.shape(like), ct, like.dtype)
             ct = unwrap(np.reshape(wrap(ct), np.shape(like)))
         return ct if raw(ct).dtype == like.dtype else bind(CAST, ct, to=like.dtype)
     to = type(like) if isinstance(like, (float, complex)) else None
@@ -169,12 +174,13 @@ def _as_leaf(ct: Any, like: Any) -> Any:
 
 
 def _sweep(root: Node, seed: Any, create_graph: bool) -> Iterator[tuple[Node, Any]]:
-    """Every node on which the root depends, with its complete cotangent, by descending generation."""
+    """Every node the root depends on, with its complete cotangent, by descending generation."""
     if seed is None:
         if np.size(raw(root)) != 1:
             raise ValueError("a seed is needed for an output that is not one number")
         seed = np.ones(np.shape(raw(root)))[()]
-    # Without a graph the formulas see values of the level below, where an outer derivative may still record.
+    # Without a graph the formulas see values of the level below, where an outer derivative may
+    # still record.
     order = itertools.count()
     cotangents: dict[int, Any] = {id(root): unwrap(match(seed, raw(root)))}
     queue: list[tuple[int, int, Node]] = [(-root.generation, next(order), root)]

@@ -51,7 +51,7 @@ class Variable(Handle):
 
     @property
     def grad(self) -> Any:
-        """The gradient that `backward` has left here: plain data, or a Variable if it made a graph."""
+        """What `backward` has left here: plain data, or a Variable if it made a graph."""
         return self._node().grad
 
     @grad.setter

@@ -1,8 +1,9 @@
-"""What the oracles share: values that are traced, memory that holds them, NumPy written in few primitives.
+"""What the oracles share: traced values, memory that holds them, NumPy in few primitives.
 
-A function under test runs on `Handle`s. A handle stands for a number or an array; behind it is memory, which
-holds either plain data or a `Traced` value of an oracle (a tape node, a dual number, a complex step). Every
-NumPy function is brought down to a handful of primitives, so that an oracle has to know only those.
+A function under test runs on `Handle`s. A handle stands for a number or an array; behind it is
+memory, which holds either plain data or a `Traced` value of an oracle (a tape node, a dual number,
+a complex step). Every NumPy function is brought down to a handful of primitives, so that an oracle
+has to know only those.
 
 Nothing here imports the compiler: an oracle that shares code with what it judges proves nothing.
 """

@@ -1,7 +1,8 @@
 """Traced values, levels of nesting, and primitives.
 
-Levels keep nested derivatives apart: a primitive is handled by the input of the highest level, for which
-inputs of lower levels are constants. So the two perturbations of a second derivative are never confused.
+Levels keep nested derivatives apart: a primitive is handled by the input of the highest level, for
+which inputs of lower levels are constants. So the two perturbations of a second derivative are
+never confused.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ class Traced:
 class Primitive:
     """A function of numbers or arrays, with one result, that the oracles know how to differentiate.
 
-    Rules get and give what NumPy functions take: plain data, or handles where a derivative is itself
-    differentiated. In a `jvp` a tangent that is None is zero.
+    Rules get and give what NumPy functions take: plain data, or handles where a derivative is
+    itself differentiated. In a `jvp` a tangent that is None is zero.
     """
 
     name: str = "?"
@@ -59,11 +60,11 @@ class Primitive:
         raise NotImplementedError
 
     def jvp(self, *args: Any, **params: Any) -> Any:
-        """The tangent of the result, of `inputs, tangents`; at least one of the tangents is not None."""
+        """The tangent of the result, of `inputs, tangents`, of which not all are None."""
         raise NotImplementedError
 
     def vjp(self, *args: Any, **params: Any) -> Any:
-        """The cotangent of input `wrt`, of `ct, inputs, wrt`, before it is summed to the shape of that input."""
+        """The cotangent of input `wrt`, of `ct, inputs, wrt`; broadcasting is undone later."""
         raise NotImplementedError
 
     def continued(self, *inputs: Any, **params: Any) -> Any:

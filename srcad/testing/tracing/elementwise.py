@@ -3,8 +3,9 @@
 Both directions follow from the partials: forward sums `partial * tangent`, reverse multiplies the
 cotangent by each partial. A partial is NumPy code, so it can be differentiated again.
 
-The convention for complex numbers is that of a bilinear pairing: the cotangent `g` of `z` stands for the
-change `Re(g * dz)`. So holomorphic functions need no conjugates, and a real argument takes the real part.
+The convention for complex numbers is that of a bilinear pairing: the cotangent `g` of `z` stands
+for the change `Re(g * dz)`. So holomorphic functions need no conjugates, and a real argument takes
+the real part.
 """
 
 from __future__ import annotations
@@ -118,7 +119,8 @@ def _power_p(x: Any, p: Any) -> Any:
 
 
 def _arctan2_continued(y: Any, x: Any) -> Any:
-    # The angle of two numbers with small imaginary parts, by the addition theorem about the real point.
+    # The angle of two numbers with small imaginary parts, by the addition theorem about the real
+    # point.
     y0, x0 = np.real(y), np.real(x)
     return np.arctan2(y0, x0) + np.arctan((y * x0 - x * y0) / (x * x0 + y * y0))
 
@@ -242,7 +244,7 @@ CONTINUED: dict[Any, Callable[..., Any]] = {
     np.remainder: lambda x, y: x - y * np.floor(np.real(x) / np.real(y)),
     np.fmod: lambda x, y: x - y * np.trunc(np.real(x) / np.real(y)),
 }
-"""Analytic continuations from the real axis, of functions that NumPy does not offer for complex numbers."""
+"""Continuations from the real axis, where NumPy does not offer the complex function."""
 
 
 def _logaddexp_continued(x: Any, y: Any) -> Any:

@@ -12,7 +12,7 @@ from srcad.testing.tracing.handle import FUNCTIONS, array
 
 def _scale(n: int, norm: str | None, inverse: bool) -> float:
     if norm == "ortho":
-        return float(n) ** -0.5
+        return float(1.0 / np.sqrt(n))
     return 1.0 / n if inverse == (norm in (None, "backward")) else 1.0
 
 

@@ -1,7 +1,8 @@
 """The two primitives that move data: `gather` and its transpose `scatter`.
 
-Every function that only moves data (indexing, reshape, concatenate, where, pad, sort, ...) is run once on
-an array of positions, which says where each entry of the result comes from. One rule then serves all.
+Every function that only moves data (indexing, reshape, concatenate, where, pad, sort, ...) is run
+once on an array of positions, which says where each entry of the result comes from. One rule then
+serves all.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from srcad.testing.tracing.core import Primitive, is_complex
 
 
 class Gather(Primitive):
-    """Entry k of the result is entry `positions[k]` of the inputs, laid end to end; -1 is a zero."""
+    """Entry k of the result is entry `positions[k]` of the inputs end to end; -1 is a zero."""
 
     name = "gather"
 
@@ -36,7 +37,9 @@ class Gather(Primitive):
     ) -> Any:
         from srcad.testing.tracing.handle import apply
 
-        known = [np.zeros(np.shape(x)) if t is None else t for x, t in zip(inputs, tangents)]
+        known = [
+            np.zeros(np.shape(x)) if t is None else t for x, t in zip(inputs, tangents, strict=True)
+        ]
         return apply(GATHER, *known, positions=positions, dtype=dtype)
 
     def vjp(self, ct: Any, inputs: Sequence[Any], wrt: int, *, positions: Any, dtype: Any) -> Any:
@@ -54,7 +57,7 @@ class Gather(Primitive):
 
 
 class Scatter(Primitive):
-    """Zeros of a shape, to which the entries of the input are added at their positions; -1 is nowhere."""
+    """Zeros of a shape, to which entries are added at their positions; -1 is nowhere."""
 
     name = "scatter"
 

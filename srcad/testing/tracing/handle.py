@@ -1,8 +1,9 @@
 """`Handle`: what a function under test holds in place of a number or an array.
 
-A handle is a name, not a value. Behind it is a `Storage`, whose content is replaced when the memory is
-written, and the positions in that storage that the handle sees. The positions are themselves a NumPy array
-with the layout of the real one, so NumPy decides what is a view and what is a copy, here as in plain code.
+A handle is a name, not a value. Behind it is a `Storage`, whose content is replaced when the
+memory is written, and the positions in that storage that the handle sees. The positions are
+themselves a NumPy array with the layout of the real one, so NumPy decides what is a view and what
+is a copy, here as in plain code.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ class Handle:
         return self._storage.indices() if self._positions is None else self._positions
 
     def moved(self, rebuild: Callable[[Any], Any]) -> Any:
-        """What a function that moves data without zero fill gives: views where NumPy gives views."""
+        """What a function that moves data gives: views where NumPy gives views."""
         return _each(rebuild(self.indices), self._select)
 
     def _select(self, positions: Any) -> Any:
@@ -185,19 +186,19 @@ class Handle:
 
     @property
     def T(self) -> Any:
-        return np.transpose(self)  # type: ignore[call-overload]
+        return np.transpose(self)
 
     @property
     def mT(self) -> Any:
-        return np.swapaxes(self, -1, -2)  # type: ignore[call-overload]
+        return np.swapaxes(self, -1, -2)
 
     @property
     def real(self) -> Any:
-        return np.real(self)  # type: ignore[call-overload]
+        return np.real(self)
 
     @property
     def imag(self) -> Any:
-        return np.imag(self)  # type: ignore[call-overload]
+        return np.imag(self)
 
     @property
     def flat(self) -> Any:

@@ -1,4 +1,4 @@
-"""Linear algebra: inverse, determinant and the symmetric eigenproblem are primitives, the rest is composed.
+"""Linear algebra: inverse, determinant and eigh are primitives, the rest is composed.
 
 What NumPy reads is what is differentiated: `cholesky` and `eigh` read one triangle only.
 """
@@ -138,7 +138,7 @@ def _slogdet(a: Any) -> Any:
     det = np.linalg.det(a / scale)  # scaled, so that it neither over- nor underflows
     size = np.abs(det)
     log = np.log(size) + np.shape(a)[-1] * np.log(np.reshape(scale, np.shape(logabs)))
-    result = type(np.linalg.slogdet(np.eye(1)))
+    result: Any = type(np.linalg.slogdet(np.eye(1)))
     return result(det / size if dtype_of(a).kind == "c" else sign, log)
 
 
@@ -152,7 +152,7 @@ def _solve(a: Any, b: Any) -> Any:
 
 @implements(np.linalg.lstsq)
 def _lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
-    solution, residuals, rank, s = np.linalg.lstsq(plain(array(a)), plain(array(b)), rcond)
+    _, residuals, rank, s = np.linalg.lstsq(plain(array(a)), plain(array(b)), rcond)
     if rank < np.shape(a)[1]:
         raise Unsupported("lstsq of a matrix without full column rank")
     a, b = array(a), array(b)
@@ -272,7 +272,8 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> 
         result = pick(sums, axis=outer, keepdims=True)
     elif ord in (2, -2, "nuc"):
         values = np.linalg.svdvals(np.moveaxis(x, (first, second), (-2, -1)))
-        chosen = {2: np.max, -2: np.min, "nuc": np.sum}[ord](values, axis=-1)
+        pick = {2: np.max, -2: np.min, "nuc": np.sum}[ord]
+        chosen = pick(values, axis=-1)
         result = np.expand_dims(chosen, tuple(sorted((first, second))))
     else:
         raise Unsupported(f"a matrix norm of order {ord!r}")

@@ -316,8 +316,8 @@ def _ignoring_nan(name: str) -> Any:
     return run
 
 
-for _f, _name in ((np.nansum, "sum"), (np.nanmean, "mean"), (np.nanvar, "var"), (np.nanstd, "std")):
-    FUNCTIONS[_f] = _ignoring_nan(_name)
+for _name in ("sum", "mean", "var", "std"):
+    FUNCTIONS[getattr(np, f"nan{_name}")] = _ignoring_nan(_name)
 
 
 def _nan_extremum(which: Any, other: float) -> Any:

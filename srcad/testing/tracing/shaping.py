@@ -65,7 +65,10 @@ for _f in FILLED:
 def rearranged(
     rebuild: Callable[[list[Any]], Any], sources: Sequence[Any], dtype: Any = None
 ) -> Any:
-    """A function of several arrays that moves data. It is run on positions that count from 1; 0 is a zero."""
+    """A function of several arrays that moves data.
+
+    It is run on positions that count from 1; 0 is a zero.
+    """
     sources = [array(x) for x in sources]
     starts = np.cumsum([1] + [np.size(x) for x in sources])
     ones = [
@@ -315,7 +318,7 @@ def _modf(x: Any) -> Any:
 @implements(np.frexp)
 def _frexp(x: Any) -> Any:
     exponent = np.frexp(plain(array(x)))[1]
-    return x * 2.0 ** -exponent, exponent
+    return x * 2.0**-exponent, exponent
 
 
 @implements(np.ldexp)

@@ -1,6 +1,7 @@
 """Special functions: gamma and its relatives, the error function, and SciPy's ufuncs by name.
 
-NumPy has no digamma, so it is computed here: recurrence up to a large argument, then the asymptotic series.
+NumPy has no digamma, so it is computed here: recurrence up to a large argument, then the
+asymptotic series.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from srcad.testing.tracing.elementwise import Elementwise
 from srcad.testing.tracing.handle import FUNCTIONS, apply
 
+
 def _each(f: Callable[[float], float]) -> Callable[[Any], Any]:
     return lambda x: np.vectorize(f, otypes=[float])(x)[()]
 
@@ -23,7 +25,8 @@ _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617
 
 
 def _polygamma(n: int, x: float) -> float:
-    # psi^(n)(x) = psi^(n)(x + 1) - (-1)^n n! x^-(n+1), DLMF 5.15.5, until the series 5.15.8 converges.
+    # psi^(n)(x) = psi^(n)(x + 1) - (-1)^n n! x^-(n+1), DLMF 5.15.5, until the series 5.15.8
+    # converges.
     sign = (-1.0) ** n
     shift = 0.0
     while x < 20 + n:
@@ -52,7 +55,7 @@ def polygamma(n: int) -> Callable[[Any], Any]:
 
 
 def bessel_i(n: int) -> Callable[[Any], Any]:
-    """The modified Bessel function I_n by its power series, DLMF 10.25.2: all its terms have one sign."""
+    """The modified Bessel function I_n, by its power series (DLMF 10.25.2)."""
 
     def evaluate(x: float) -> float:
         half = float(x) / 2
@@ -89,7 +92,7 @@ LGAMMA = Elementwise(_each(math.lgamma), polygamma(0))
 
 _PEAK = 2 / math.sqrt(math.pi)
 
-SPECIAL: dict[str, tuple[Callable[..., Any] | None, ...]] = {
+SPECIAL: dict[str, tuple[Callable[..., Any], ...]] = {
     "erf": (lambda x: _PEAK * np.exp(-x * x),),
     "erfc": (lambda x: -_PEAK * np.exp(-x * x),),
     "gammaln": (polygamma(0),),

@@ -1,4 +1,4 @@
-"""Ufuncs and their methods on handles: `reduce`, `accumulate`, `outer`, `at`, `out=` and `where=`."""
+"""Ufuncs on handles, with `out=` and `where=`, and their methods."""
 
 from __future__ import annotations
 
