@@ -104,6 +104,15 @@ MOVES = {
     "astype": (lambda x: x.astype(float), X),
     "real_of_real": (lambda x: np.real(x), X),
     "fill_diagonal": (lambda x: _filled_diagonal(x), S),
+    "frexp": (lambda x: np.frexp(x)[0] * np.frexp(x)[1], X),
+    "modf": (lambda x: np.modf(3 * x)[0], X),
+    "divmod": (lambda x: np.divmod(3 * x, np.sqrt(x))[1], P),
+    "ldexp": (lambda x: np.ldexp(x, 3), X),
+    "heaviside": (lambda x: np.heaviside(x, 0.5) * x + np.heaviside(0.0 * x, x), X),
+    "bincount": (lambda x: np.bincount([0, 2, 2, 3], weights=x), X),
+    "unique": (lambda x: np.unique(x), X),
+    "i0": (lambda x: np.i0(x), X),
+    "nan_to_num": (lambda x: np.nan_to_num(np.where(x > 0, x, np.nan), nan=2.0), X),
     "broadcast_product": (lambda x: x[:, None] * x[None, :], X),
 }
 

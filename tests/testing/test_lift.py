@@ -170,7 +170,8 @@ def tries(x):
 
 SCALAR = [
     uses_helpers, imports_inside, nonlocal_counter, generators_and_comprehensions, number_types,
-    functools.partial(builds_objects, 1.7), Spring(2.0).force, closure(3.0), wrapper, matches, tries,
+    functools.partial(builds_objects, 1.7), Spring(2.0).force, closure(3.0), wrapper, matches,
+    tries,
 ]  # fmt: skip
 
 

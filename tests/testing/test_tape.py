@@ -208,6 +208,11 @@ def test_a_traced_value_is_never_cut_off_unnoticed():
     assert isinstance(caught.value.__cause__, Unsupported)
     with pytest.raises(Unsupported):
         np.add(Variable(np.ones(2)), 1.0, out=memory)
+    with pytest.raises(Unsupported, match="key"):
+        {x: 1.0}
+    with pytest.raises(Unsupported, match="tobytes"):
+        x.tobytes()
+    assert not hasattr(x, "tobytes")
     with pytest.raises(Unsupported, match="does not know qr"):
         np.linalg.qr(Variable(np.eye(2)))
 

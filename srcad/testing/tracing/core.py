@@ -15,8 +15,12 @@ from typing import Any
 import numpy as np
 
 
-class Unsupported(TypeError):
+class Unsupported(RuntimeError):
     """The oracle can not run this function; it says so rather than give a number."""
+
+
+class UnsupportedAttribute(Unsupported, AttributeError):
+    """A method or attribute that traced values do not have."""
 
 
 class Traced:

@@ -14,7 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from srcad.testing.tracing.core import Primitive, Traced, Unsupported, bind, is_complex, raw
+from srcad.testing.tracing.core import (
+    Primitive,
+    Traced,
+    Unsupported,
+    UnsupportedAttribute,
+    bind,
+    is_complex,
+    raw,
+)
 from srcad.testing.tracing.gather import GATHER, SCATTER
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
@@ -53,7 +61,6 @@ class Handle:
 
     __slots__ = ("__weakref__", "_positions", "_seen", "_storage", "_value")
     __array_priority__ = 1000.0
-    __hash__ = None  # type: ignore[assignment]  # as for arrays
 
     def __init__(self, content: Any) -> None:
         self._storage = Storage(content)
@@ -208,7 +215,7 @@ class Handle:
         try:
             method = METHODS[name]
         except KeyError:
-            raise AttributeError(f"a traced value has no attribute {name!r}") from None
+            raise UnsupportedAttribute(f"a traced value has no attribute {name!r}") from None
         return lambda *args, **kwargs: method(self, *args, **kwargs)
 
     # ---- Python's protocols
@@ -231,6 +238,11 @@ class Handle:
 
     def __contains__(self, x: Any) -> bool:
         return bool(np.any(plain(self) == plain(x)))
+
+    def __hash__(self) -> int:
+        if isinstance(self.content, Traced):
+            raise Unsupported("a traced value as a key would be found by its value alone")
+        return hash(self.content)
 
     def __bool__(self) -> bool:
         return bool(plain(self))

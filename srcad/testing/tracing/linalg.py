@@ -267,7 +267,7 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> 
     first, second = (k % np.ndim(x) for k in axes)
     if ord in (1, -1, np.inf, -np.inf):
         inner, outer = (first, second) if abs(ord) == 1 else (second, first)
-        pick = np.max if ord > 0 else np.min
+        pick: Any = np.max if ord > 0 else np.min
         sums = np.sum(size, axis=inner, keepdims=True)
         result = pick(sums, axis=outer, keepdims=True)
     elif ord in (2, -2, "nuc"):

@@ -123,7 +123,7 @@ def find_special(ufunc: Any) -> Callable[..., Any] | None:
     """How a ufunc of SciPy is carried out on handles, if it is known."""
     library = sys.modules.get("scipy.special")
     name = getattr(ufunc, "__name__", "")
-    if library is None or name not in SPECIAL or getattr(library, name, None) is not ufunc:
+    if library is None or name not in SPECIAL or getattr(library, name, None) != ufunc:
         return None
     if ufunc not in _known:
         primitive = Elementwise(ufunc, *SPECIAL[name])
