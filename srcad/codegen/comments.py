@@ -1,4 +1,4 @@
-"""Comments in generated code: which sweep a statement belongs to, and which primal line it stems from.
+"""Comments in generated code: the sweeps, and the primal lines that statements stem from.
 
 Comments are no part of a syntax tree.  They are put in as marker statements, ``__comment_0__``, and
 replaced in the printed text.  Docstrings take the same way, so that they print as they are.
@@ -74,6 +74,14 @@ class Comments:
             return "\n".join(f"{pad}{line}" if line else "" for line in lines)
 
         return _MARKER.sub(replace, text)
+
+
+def is_marker(node: Any) -> bool:
+    """Whether a statement stands for a comment."""
+    match node:
+        case gast.Expr(value=gast.Name(id=identifier)):
+            return bool(_MARKER.match(identifier))
+    return False
 
 
 def docstring_lines(text: str) -> list[str]:

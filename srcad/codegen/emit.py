@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import gast
-
-from srcad.codegen.comments import Comments
+from srcad.codegen.comments import Comments, is_marker
 from srcad.codegen.globals import GlobalNames
 from srcad.codegen.names import identifier, user_names
 from srcad.codegen.plan import make_plan
@@ -87,11 +85,11 @@ def _line_map(source: str, body: list[Any], origins: dict[int, Loc]) -> dict[int
     return found
 
 
-def _heads(body: list[Any]) -> Any:
+def _heads(body: list[Any]) -> Iterator[Any]:
+    """The statements in the order their first lines are printed."""
     for node in body:
-        if isinstance(node, gast.Expr) and isinstance(node.value, gast.Name):
-            if node.value.id.startswith("__comment_"):
-                continue
+        if is_marker(node):
+            continue
         yield node
         yield from _heads(getattr(node, "body", []))
         for handler in getattr(node, "handlers", ()):

@@ -25,20 +25,27 @@ from srcad.ir.core import (
     select,
 )
 
-_BINARY: dict[int, type] = {
-    id(getattr(operator, key)): node
-    for key, node in {
-        "add": gast.Add, "sub": gast.Sub, "mul": gast.Mult, "truediv": gast.Div, "floordiv": gast.FloorDiv,
-        "mod": gast.Mod, "pow": gast.Pow, "matmul": gast.MatMult, "and_": gast.BitAnd, "or_": gast.BitOr,
-        "xor": gast.BitXor, "lshift": gast.LShift, "rshift": gast.RShift,
-    }.items()
+_OPERATORS = {
+    "add": gast.Add, "sub": gast.Sub, "mul": gast.Mult, "truediv": gast.Div,
+    "floordiv": gast.FloorDiv, "mod": gast.Mod, "pow": gast.Pow, "matmul": gast.MatMult,
+    "and": gast.BitAnd, "or": gast.BitOr, "xor": gast.BitXor, "lshift": gast.LShift,
+    "rshift": gast.RShift,
 }  # fmt: skip
+
+_BINARY: dict[int, type] = {
+    id(getattr(operator, f"__{key}__")): node for key, node in _OPERATORS.items()
+}
+
+IN_PLACE: dict[int, type] = {
+    id(getattr(operator, f"i{key}")): node for key, node in _OPERATORS.items()
+}
+"""Callees of updates that print as augmented assignment."""
 
 _COMPARE: dict[int, type] = {
     id(getattr(operator, key)): node
     for key, node in {
-        "lt": gast.Lt, "le": gast.LtE, "gt": gast.Gt, "ge": gast.GtE, "eq": gast.Eq, "ne": gast.NotEq,
-        "is_": gast.Is, "is_not": gast.IsNot,
+        "lt": gast.Lt, "le": gast.LtE, "gt": gast.Gt, "ge": gast.GtE, "eq": gast.Eq,
+        "ne": gast.NotEq, "is_": gast.Is, "is_not": gast.IsNot,
     }.items()
 }  # fmt: skip
 
@@ -50,19 +57,11 @@ _UNARY: dict[int, type] = {
 }
 
 _NEGATED: dict[type, type] = {
-    gast.Is: gast.IsNot, gast.IsNot: gast.Is, gast.In: gast.NotIn, gast.NotIn: gast.In,
-    gast.Eq: gast.NotEq, gast.NotEq: gast.Eq,
-}  # fmt: skip
-
-IN_PLACE: dict[int, type] = {
-    id(getattr(operator, "i" + key)): node
-    for key, node in {
-        "add": gast.Add, "sub": gast.Sub, "mul": gast.Mult, "truediv": gast.Div, "floordiv": gast.FloorDiv,
-        "mod": gast.Mod, "pow": gast.Pow, "matmul": gast.MatMult, "and": gast.BitAnd, "or": gast.BitOr,
-        "xor": gast.BitXor, "lshift": gast.LShift, "rshift": gast.RShift,
-    }.items()
-}  # fmt: skip
-"""Callees of updates that print as augmented assignment."""
+    gast.Is: gast.IsNot,
+    gast.IsNot: gast.Is,
+    gast.In: gast.NotIn,
+    gast.NotIn: gast.In,
+}
 
 
 def negate(test: Any) -> Any:
@@ -70,7 +69,7 @@ def negate(test: Any) -> Any:
     match test:
         case gast.UnaryOp(op=gast.Not(), operand=inner):
             return inner
-        case gast.Compare(ops=[op]) if type(op) in (gast.Is, gast.IsNot, gast.In, gast.NotIn):
+        case gast.Compare(ops=[op]) if type(op) in _NEGATED:
             return gast.Compare(test.left, [_NEGATED[type(op)]()], test.comparators)
         case gast.Constant(value=bool() as value):
             return constant(not value)

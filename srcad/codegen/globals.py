@@ -60,7 +60,7 @@ class GlobalNames:
     # ---- references
 
     def path(self, obj: Any) -> tuple[str, ...]:
-        """The names that reach an object, from a name of the module on: ``("np", "linalg", "inv")``."""
+        """The names that reach an object from the module: ``("np", "linalg", "inv")``."""
         if isinstance(obj, types.ModuleType):
             if sys.modules.get(obj.__name__) is obj and obj.__name__ != "__main__":
                 return self._module(obj.__name__)
@@ -70,9 +70,9 @@ class GlobalNames:
             return (*self._module("numpy"), *found)
         owner = getattr(obj, "__self__", None)
         name = getattr(obj, "__name__", None)
-        if isinstance(owner, (np.ufunc, type)) and isinstance(name, str):
-            if isinstance(obj, (types.BuiltinMethodType, types.MethodType)):
-                return (*self.path(owner), name)
+        bound = isinstance(obj, (types.BuiltinMethodType, types.MethodType))
+        if bound and isinstance(owner, (np.ufunc, type)) and isinstance(name, str):
+            return (*self.path(owner), name)
         module, qualname = _home(obj)
         if module == "builtins":
             if qualname in self._taken:
@@ -137,7 +137,7 @@ class GlobalNames:
 
 @cache
 def _numpy_paths() -> dict[int, tuple[str, ...]]:
-    """Public functions and types of NumPy by identity, each at its own name or its shortest path."""
+    """Public functions and types of NumPy by identity, at their own names or shortest paths."""
     paths: dict[int, tuple[str, ...]] = {}
     for space in _NUMPY_SPACES:
         module: Any = operator.attrgetter(space)(np) if space else np

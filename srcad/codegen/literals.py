@@ -48,9 +48,8 @@ def literal(value: Any, names: GlobalNames) -> Any:
             return _float(value, names)
         case complex():
             parts = [_float(value.real, names), _float(value.imag, names)]
-            if value.real == 0 and math.copysign(1, value.real) > 0 and math.isfinite(value.imag):
-                if math.copysign(1, value.imag) > 0:
-                    return constant(value)
+            if str(value.real) == "0.0" and isinstance(parts[1], gast.Constant):
+                return constant(value)
             return call(dotted(names.builtin("complex")), parts)
         case tuple() if type(value) is tuple:
             return gast.Tuple([literal(v, names) for v in value], gast.Load())

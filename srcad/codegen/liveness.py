@@ -42,7 +42,7 @@ class Liveness:
         self.survey = survey
         self.nested = nested
         self.needed: set[Value] = set()
-        """Values read after some definition of theirs; results and parameters not in it are not printed."""
+        """Values read after they are defined; other results and parameters are not printed."""
         self.after: dict[Op, int] = {}
         """What is alive, or held by an iterator or from outside, after an in-place operation."""
         self.clashes = [0] * len(survey.values)
@@ -103,7 +103,7 @@ class Liveness:
     # ---- definitions
 
     def _define(self, value: Value, live: int, source: int) -> None:
-        """``value`` gets what ``source`` has, or something new, while ``live`` is alive after it."""
+        """``value`` gets what ``source`` has, or something new; ``live`` is alive after it."""
         bit = self._bits[value]
         if live & bit:
             self.needed.add(value)
@@ -146,7 +146,7 @@ class Liveness:
     # ---- the walk
 
     def _block(self, block: Block, live: int, flag: Atom | None = None) -> int:
-        """The walk through a block; its yields are the caller's business, but for a flag that breaks."""
+        """The walk through a block; what its yields are copied to is the caller's business."""
         if block is self.survey.function.body:
             live |= self.reads_all(block.yields)
         for op in reversed(block.ops):
@@ -222,8 +222,9 @@ class Liveness:
         reads, defined = self._block_masks(op.body)
         header = live | reads & (~defined | mine)
         held, self._held = self._held, self._held | self._iterated(op)
-        end, flag = self._end_of_body(op, header)
-        end = self._copy(tuple(zip(params, op.body.yields[: len(params)], strict=True)), end)
+        flag, stop_reads = self._stop(op)
+        end = self._copy(tuple(zip(params, op.body.yields[: len(params)], strict=True)), header)
+        end |= stop_reads
         start = self._block(op.body, end, flag)
         self._held = held
         live |= self._define_all(targets, start | header, 0)
@@ -239,13 +240,12 @@ class Liveness:
                 mask |= self.reads(stream.sequence)
         return mask
 
-    def _end_of_body(self, op: For | While, header: int) -> tuple[int, Atom | None]:
+    def _stop(self, op: For | While) -> tuple[Atom | None, int]:
+        """The flag that breaks inside a branch; or what a stop test at the end reads."""
         if not op.stops:
-            return header, None
+            return None, 0
         flag = op.body.yields[-1]
-        if op in self.survey.breaks:
-            return header, flag
-        return header | self.reads(flag), None
+        return (flag, 0) if op in self.survey.breaks else (None, self.reads(flag))
 
     def _while(self, op: While, live: int) -> int:
         tested, params = op.test.params, op.body.params
@@ -257,8 +257,9 @@ class Liveness:
             bit = self._bits[test_param]
             if reads & self._bits[param] or test_reads & bit:
                 header |= bit
-        end, flag = self._end_of_body(op, header)
-        end = self._copy(tuple(zip(tested, op.body.yields[: len(params)], strict=True)), end)
+        flag, stop_reads = self._stop(op)
+        end = self._copy(tuple(zip(tested, op.body.yields[: len(params)], strict=True)), header)
+        end |= stop_reads
         start = self._block(op.body, end, flag)
         start = self._copy(tuple(zip(params, tested, strict=True)), start)
         before = live | start | self.reads_all(op.test.yields)

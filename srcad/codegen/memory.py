@@ -123,7 +123,7 @@ def makes_container(callee: Callable[..., Any]) -> bool:
 
 
 class Memory:
-    """Classes of values that may share memory; ``owned`` values are known to share it only in class."""
+    """Classes of values that may share memory, and which values own theirs."""
 
     def __init__(self, survey: Survey) -> None:
         self.survey = survey
@@ -158,7 +158,7 @@ class Memory:
         return 0 if root is None else self.masks[root]
 
     def is_owned(self, value: Value) -> bool:
-        """Whether the value is memory made in this function, not a view or part of something else."""
+        """Whether the value is memory made in this function, not a view or part of other memory."""
         return self.survey.number[value] not in self._not_owned
 
     # ---- building

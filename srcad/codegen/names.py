@@ -31,14 +31,16 @@ from srcad.ir.core import (
 from srcad.ir.walk import blocks
 
 _NAMES = {
-    "add": "total", "sub": "diff", "mul": "prod", "truediv": "quot", "floordiv": "quot", "mod": "rest",
-    "pow": "power", "neg": "minus", "matmul": "prod", "dot": "prod", "multiply": "prod", "divide": "quot",
-    "subtract": "diff", "sum": "total", "getitem": "item", "len": "size", "shape": "shape", "lt": "test",
-    "le": "test", "gt": "test", "ge": "test", "eq": "test", "ne": "test", "not_": "test", "make_tuple": "items",
-    "make_list": "items", "make_dict": "table", "make_fstring": "text", "select": "choice", "pop": "saved",
-    "slice": "part", "tuple": "items", "list": "items", "dict": "table", "zeros": "zeros",
-    "broadcast_to": "spread", "max": "largest", "min": "smallest", "abs": "size", "getattr": "field",
+    "add": "total", "sub": "diff", "mul": "prod", "truediv": "quot", "floordiv": "quot",
+    "mod": "rest", "pow": "power", "neg": "minus", "matmul": "prod", "dot": "prod",
+    "multiply": "prod", "divide": "quot", "subtract": "diff", "sum": "total", "getitem": "item",
+    "len": "size", "lt": "test", "le": "test", "gt": "test", "ge": "test", "eq": "test",
+    "ne": "test", "not_": "test", "make_tuple": "items", "make_list": "items",
+    "make_dict": "table", "make_fstring": "text", "select": "choice", "pop": "saved",
+    "slice": "part", "tuple": "items", "list": "items", "dict": "table", "broadcast_to": "spread",
+    "max": "largest", "min": "smallest", "abs": "size", "getattr": "field",
 }  # fmt: skip
+"""What nameless values are called, by the operation that makes them; others by its name."""
 
 _BUILTINS = frozenset(dir(builtins))
 
@@ -66,7 +68,7 @@ class Variables:
         is_free: Callable[[str], bool],
         alone: frozenset[Value],
     ) -> None:
-        """``is_free`` says whether a name that no value asked for may be used; ``alone`` never merge."""
+        """``is_free`` says whether a name nobody asked for may be used; ``alone`` never merge."""
         self._survey = survey
         self._liveness = liveness
         self._parent = list(range(len(survey.values)))

@@ -45,7 +45,26 @@ DERIVED_WIDTH = 60
 
 _SYMBOLS = ids(
     *operator.attrgetter(
-        *["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lt", "le", "gt", "ge", "eq", "ne", "and_", "or_", "xor", "lshift"],
+        *[
+            "add",
+            "sub",
+            "mul",
+            "truediv",
+            "floordiv",
+            "mod",
+            "pow",
+            "matmul",
+            "lt",
+            "le",
+            "gt",
+            "ge",
+            "eq",
+            "ne",
+            "and_",
+            "or_",
+            "xor",
+            "lshift",
+        ],
         *["rshift", "is_", "is_not", "contains", "getitem", "neg", "pos", "not_", "invert"],
     )(operator)
 )

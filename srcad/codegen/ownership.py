@@ -85,7 +85,7 @@ class Ownership:
         return not self.liveness.after[op] & others
 
     def form(self, op: Accumulate) -> Form:
-        """How to print an accumulation; forms with an index write, so they may need a copy first."""
+        """How to print an accumulation; forms with an index may need a copy first."""
         kind = op.target.type if isinstance(op.target, Value) else op.version.type
         if op.index is None:
             if isinstance(kind, (Number, NumPyScalar)):

@@ -57,7 +57,7 @@ class Statements:
         called: Callable[[FunctionRef], str],
         origins: dict[int, Loc],
     ) -> None:
-        """``called`` names the functions that are called; ``origins`` collects where nodes stem from."""
+        """``called`` names called functions; ``origins`` collects where nodes stem from."""
         self.plan = plan
         self.names = names
         self.comments = comments
@@ -131,7 +131,7 @@ class Statements:
         return self.plan.variables[a] == self.plan.variables[b]
 
     def copies(self, copies: Copies, loc: Loc | None, top: bool = False) -> list[Any]:
-        """A parallel copy as assignments, in an order in which none overwrites what a later one reads."""
+        """A parallel copy as assignments, of which none overwrites what a later one reads."""
         out: list[Any] = []
         pending = [
             (self.plan.variables[target], source)
@@ -360,10 +360,11 @@ class Statements:
             if isinstance(flag, Literal) and flag.value is True:
                 out.append(gast.Break())
             return out
-        out = [*self._body(op.body), *self.copies(handed, op.loc)]
+        out = self._body(op.body)
         if flag is not None:
-            out.append(gast.If(self.expressions.atom(flag), [gast.Break()], []))
-        return out
+            # before the copies: the flag may be what they overwrite
+            out.append(gast.If(self.expressions.atom(flag), self._break((handed,), op.loc), []))
+        return out + self.copies(handed, op.loc)
 
     def _for(self, op: For, out: list[Any], top: bool) -> None:
         count = len(op.streams)

@@ -1,8 +1,8 @@
 """What of a function is printed, and as which form: uses, dead operations, patterns.
 
-The survey numbers the values of a function, finds who uses them, and recognises what Python has its
-own form for: tuples that are unpacked (``a, b = f(x)``), ``enumerate``, ``break``.  What such a form
-covers is not printed a second time.  The function itself is not changed.
+The survey numbers the values of a function, finds who uses them, and recognises what Python has
+its own form for: tuples that are unpacked (``a, b = f(x)``), ``enumerate``, ``break``.  What such a
+form covers is not printed a second time.  The function itself is not changed.
 """
 
 from __future__ import annotations

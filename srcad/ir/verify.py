@@ -3,8 +3,8 @@
 - A value is defined once, and each use is dominated by the definition.
 - Yields, results, parameters and carried values agree in number; a stop flag is the last yield.
 - A version that an ``Update`` has consumed is not read afterwards: not later in the block or around
-  it, and not in the next iteration of a loop.  (An ``Accumulate`` makes a new value whose target may
-  still be read: whether it can be written in place is decided when it is printed.)
+  it, and not in the next iteration of a loop.  (An ``Accumulate`` makes a new value, and its
+  target may still be read: whether it is written in place is decided when it is printed.)
 - Literals hold data, never values of the IR; ``UNDEFINED`` is handed on, but not computed with.
 """
 
@@ -97,7 +97,9 @@ class _Verifier:
         match atom:
             case Value():
                 if atom not in self.visible:
-                    state = "outside the block that defines it" if atom in self.defined else "undefined"
+                    state = (
+                        "outside the block that defines it" if atom in self.defined else "undefined"
+                    )
                     self.fail(f"{atom!r} is read, but is {state}")
                 if atom in self.consumed:
                     self.fail(f"{atom!r} is read after it was written over")
