@@ -50,6 +50,8 @@ def test_sample_against_oracle(folder: Path) -> None:
     assert tally.counts["ok"] >= 0.9 * COUNT, summary(tally, 0.0)
 
 
+# To report a failure Hypothesis may import a module that warns of itself: not our warning.
+@pytest.mark.filterwarnings("ignore:mypy_extensions:DeprecationWarning")
 @settings(
     max_examples=max(10, COUNT // 5), deadline=None, derandomize=True, database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large,
