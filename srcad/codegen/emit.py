@@ -13,7 +13,8 @@ from srcad.codegen.plan import make_plan
 from srcad.codegen.printer import print_module
 from srcad.codegen.statements import Statements
 from srcad.codegen.survey import Survey
-from srcad.ir.core import Function, FunctionRef, Loc
+from srcad.ir.core import Call, Function, FunctionRef, Loc
+from srcad.ir.walk import all_ops
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +36,7 @@ def emit(function: Function, *, header: str = "", docs: Mapping[str, str] | None
     ``header`` is printed at the top as a comment; ``docs`` has docstrings by function name, which
     go before the functions' own.
     """
-    functions = [ref.function for ref in function.calls if ref.function is not None]
-    functions = [f for f in dict.fromkeys(functions) if f is not function] + [function]
+    functions = _called_functions(function)
     surveys = [Survey(f) for f in functions]
     names = GlobalNames(set().union(*map(user_names, surveys)))
     given = {f: names.new_name(identifier(f.name)) for f in reversed(functions)}
@@ -61,6 +61,19 @@ def emit(function: Function, *, header: str = "", docs: Mapping[str, str] | None
     prefix = "\n".join([*top, *([""] if top and imports else []), *imports])
     source = f"{prefix}\n\n\n{text}" if prefix else text
     return Emitted(source, given[function], names.bindings, _line_map(source, body, origins))
+
+
+def _called_functions(function: Function) -> list[Function]:
+    """What ``function`` calls: those in ``calls``, then what only bodies mention; itself last."""
+    found: dict[Function, None] = {}
+    work = [*(ref.function for ref in function.calls), function]
+    while work:
+        caller = work.pop(0)
+        if caller is None or caller in found:
+            continue
+        found[caller] = None
+        work += [op.function.function for op in all_ops(caller.body) if isinstance(op, Call)]
+    return [f for f in found if f is not function] + [function]
 
 
 def _line_map(source: str, body: list[Any], origins: dict[int, Loc]) -> dict[int, Loc]:

@@ -11,11 +11,14 @@ import gast
 from srcad.codegen.globals import GlobalNames
 from srcad.codegen.literals import call, constant, dotted, literal, name
 from srcad.codegen.names import Variables
+from srcad.codegen.nest import Nested
 from srcad.ir.core import (
     Apply,
     Atom,
     Effect,
+    If,
     Literal,
+    Update,
     Value,
     format_value,
     make_dict,
@@ -87,11 +90,28 @@ def is_attribute(callee: Any) -> bool:
     return getattr(callee, "__objclass__", None) is not None and not callable(callee)
 
 
+def width(node: Any) -> int:
+    """About how many characters an expression takes."""
+    match node:
+        case gast.Name(id=identifier):
+            return len(identifier)
+        case gast.Constant(value=value):
+            return len(repr(value))
+        case gast.Attribute(value=value, attr=attribute):
+            return width(value) + 1 + len(attribute)
+        case gast.IfExp():
+            return width(node.test) + width(node.body) + width(node.orelse) + 10
+    total = 0
+    for child in gast.iter_child_nodes(node):
+        total += width(child) + 2
+    return total
+
+
 class Expressions:
     """Builds the expressions of one function."""
 
     def __init__(
-        self, variables: Variables, nested: dict[Value, Apply], names: GlobalNames
+        self, variables: Variables, nested: dict[Value, Nested], names: GlobalNames
     ) -> None:
         self.variables = variables
         self.nested = nested
@@ -102,7 +122,25 @@ class Expressions:
         if isinstance(atom, Literal):
             return literal(atom.value, self.names)
         op = self.nested.get(atom)
-        return name(self.variables[atom]) if op is None else self.operation(op)
+        return name(self.variables[atom]) if op is None else self.nested_operation(op)
+
+    def nested_operation(self, op: Nested) -> Any:
+        """An operation as an expression."""
+        match op:
+            case Apply():
+                return self.operation(op)
+            case If():
+                return self.choice(op.test, op.then.yields[0], op.orelse.yields[0])
+            case Update():
+                return self.call(op.callee, (op.version, *op.args))
+
+    def choice(self, test: Atom, then: Atom, orelse: Atom) -> Any:
+        """``then if test else orelse``, or the boolean operator that says the same."""
+        if then is test:
+            return gast.BoolOp(gast.Or(), [self.atom(test), self.atom(orelse)])
+        if orelse is test:
+            return gast.BoolOp(gast.And(), [self.atom(test), self.atom(then)])
+        return gast.IfExp(self.atom(test), self.atom(then), self.atom(orelse))
 
     def operation(self, op: Apply | Effect) -> Any:
         """The right side of an operation."""
@@ -158,7 +196,7 @@ class Expressions:
         if isinstance(atom, Literal):
             return self._index_literal(atom.value)
         op = self.nested.get(atom)
-        if op is not None and not op.keywords:
+        if isinstance(op, Apply) and not op.keywords:
             if op.callee is make_tuple and op.args:
                 items = [self.index(a) for a in op.args]
                 return gast.Tuple(items, gast.Load())
@@ -207,7 +245,7 @@ class Expressions:
             return constant(atom.value)
         if isinstance(atom, Value):
             op = self.nested.get(atom)
-            if op is not None and op.callee is format_value:
+            if isinstance(op, Apply) and op.callee is format_value:
                 return self._replacement(op.args)
         return gast.FormattedValue(self.atom(atom), -1, None)
 
@@ -218,7 +256,8 @@ class Expressions:
             pieces = [constant(spec.value)] if spec.value else []
         else:
             op = self.nested.get(spec)
-            inner = op.args if op is not None and op.callee is make_fstring else (spec,)
+            composed = isinstance(op, Apply) and op.callee is make_fstring
+            inner = op.args if isinstance(op, Apply) and composed else (spec,)
             pieces = [self._fstring_part(a) for a in inner]
         return gast.FormattedValue(
             self.atom(value), conversion.value, gast.JoinedStr(pieces) if pieces else None

@@ -10,6 +10,7 @@ hold the same (Chaitin, 1982).  Copies to values that nobody reads are left out.
 
 from __future__ import annotations
 
+from srcad.codegen.nest import Nested, inputs, is_nested
 from srcad.codegen.survey import Survey
 from srcad.ir.core import (
     Accumulate,
@@ -38,7 +39,7 @@ Copies = tuple[tuple[Value, Atom], ...]
 class Liveness:
     """The result of the walk; all masks are over ``survey.number``."""
 
-    def __init__(self, survey: Survey, nested: dict[Value, Apply], escaped: int) -> None:
+    def __init__(self, survey: Survey, nested: dict[Value, Nested], escaped: int) -> None:
         self.survey = survey
         self.nested = nested
         self.needed: set[Value] = set()
@@ -65,7 +66,7 @@ class Liveness:
             return self._bits[atom]
         mask = self._reads.get(atom)
         if mask is None:
-            mask = self._reads[atom] = self.reads_all(operands(op))
+            mask = self._reads[atom] = self.reads_all(inputs(op))
         return mask
 
     def reads_all(self, atoms: tuple[Atom, ...]) -> int:
@@ -91,8 +92,9 @@ class Liveness:
         for op in block.ops:
             if op in self.survey.skipped:
                 continue
-            if not (isinstance(op, Apply) and op.result in self.nested):
-                reads |= self.reads_all(operands(op))
+            if is_nested(op, self.nested):
+                continue
+            reads |= self.reads_all(operands(op))
             for value in results(op):
                 for part in self.survey.parts(value):
                     defined |= self._bits[part]
@@ -150,7 +152,7 @@ class Liveness:
         if block is self.survey.function.body:
             live |= self.reads_all(block.yields)
         for op in reversed(block.ops):
-            if op in self.survey.skipped:
+            if op in self.survey.skipped or is_nested(op, self.nested):
                 continue
             live = self._op(op, live, flag if op is block.ops[-1] else None)
         return live
@@ -158,8 +160,6 @@ class Liveness:
     def _op(self, op: Op, live: int, flag: Atom | None) -> int:
         match op:
             case Apply(result=result):
-                if result in self.nested:
-                    return live
                 return self._define_all((result,), live, 0) | self.reads_all(operands(op))
             case Effect(result=result):
                 if result is not None:
@@ -167,17 +167,18 @@ class Liveness:
                 return live | self.reads_all(operands(op))
             case Update(target=target, args=args, version=version, result=result):
                 self.after[op] = live | self._held
-                inputs = self.reads_all(args)
-                together = (version,) if result is None else (version, result)
+                given = self.reads_all(args)
+                early = given & ~self.reads(target)
+                popped = () if result is None or result in self.nested else (result,)
                 # the version may be copied before the arguments are read: no sharing with them
-                live = self._define_all(together, live, inputs & ~self.reads(target))
-                return live | inputs | self.reads(target)
+                live = self._define_all((version, *popped), live, early)
+                return live | given | self.reads(target)
             case Accumulate(target=target, index=index, term=term, version=version):
                 self.after[op] = live | self._held
-                inputs = self.reads(term) | (0 if index is None else self.reads(index))
-                early = 0 if index is None else inputs & ~self.reads(target)
+                given = self.reads(term) | (0 if index is None else self.reads(index))
+                early = 0 if index is None else given & ~self.reads(target)
                 live = self._define_all((version,), live, early)
-                return live | inputs | self.reads(target)
+                return live | given | self.reads(target)
             case If():
                 return self._if(op, live, flag)
             case For():

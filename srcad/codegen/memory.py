@@ -103,7 +103,8 @@ def has_memory(kind: Type) -> bool:
     return True
 
 
-def _is_container(kind: Type) -> bool:
+def is_container(kind: Type) -> bool:
+    """Whether a value of this type can hold what can be written in place."""
     return has_memory(kind) and not isinstance(kind, (Array, Unknown))
 
 
@@ -135,7 +136,7 @@ class Memory:
         """Bits of values that something outside the function may refer to, and write or read."""
         for param in survey.function.params:
             self._disown(param)
-            if _is_container(param.type):
+            if is_container(param.type):
                 self.escaped |= 1 << survey.number[param]
         self._visit(survey.function.body)
         self.masks: dict[int, int] = {}

@@ -98,7 +98,8 @@ class Variables:
         return number
 
     def _try_merge(self, value: Value, atom: Atom, close: bool = False) -> None:
-        if not isinstance(atom, Value) or atom in self._liveness.nested:
+        nested = self._liveness.nested
+        if not isinstance(atom, Value) or atom in nested or value in nested:
             return
         number = self._survey.number
         self._merge(self._find(number[value]), self._find(number[atom]), close)

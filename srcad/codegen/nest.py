@@ -12,8 +12,9 @@ or a branch.  What would make a line too long gets a name instead.
 from __future__ import annotations
 
 import operator
+from collections.abc import Container
 
-from srcad.codegen.memory import Memory
+from srcad.codegen.memory import Memory, is_container
 from srcad.codegen.survey import Survey, ids, is_derived, is_reverse
 from srcad.ir.core import (
     Accumulate,
@@ -27,6 +28,7 @@ from srcad.ir.core import (
     Literal,
     Op,
     Try,
+    Undefined,
     Update,
     Value,
     While,
@@ -37,88 +39,95 @@ from srcad.ir.core import (
     make_list,
     make_tuple,
 )
-from srcad.ir.walk import blocks, operands
+from srcad.ir.walk import blocks, operands, results, values_read
 
 STATEMENT_WIDTH = 84
 VALUE_WIDTH = 72
 DERIVED_WIDTH = 60
 
-_SYMBOLS = ids(
-    *operator.attrgetter(
-        *[
-            "add",
-            "sub",
-            "mul",
-            "truediv",
-            "floordiv",
-            "mod",
-            "pow",
-            "matmul",
-            "lt",
-            "le",
-            "gt",
-            "ge",
-            "eq",
-            "ne",
-            "and_",
-            "or_",
-            "xor",
-            "lshift",
-        ],
-        *["rshift", "is_", "is_not", "contains", "getitem", "neg", "pos", "not_", "invert"],
-    )(operator)
-)
+_NAMES = """
+    add sub mul truediv floordiv mod pow matmul lt le gt ge eq ne and_ or_ xor lshift rshift
+    is_ is_not contains getitem neg pos not_ invert
+"""
+_SYMBOLS = ids(*(getattr(operator, name) for name in _NAMES.split()))
 _DISPLAYS = ids(make_tuple, make_list, make_dict, slice)
 
 
-def nested_values(survey: Survey, memory: Memory) -> dict[Value, Apply]:
+Nested = Apply | If | Update
+"""An operation that prints as an expression; of an update, its result does (``xs.pop()``)."""
+
+
+def nested_values(survey: Survey, memory: Memory) -> dict[Value, Nested]:
     """The values that print where they are used, with the operations that compute them."""
     nester = _Nester(survey, memory)
-    nester.block(survey.function.body, 1)
+    nester.choose(survey.function.body)
+    nester.limit(survey.function.body, 1)
     return nester.nested
+
+
+def inputs(op: Nested) -> tuple[Atom, ...]:
+    """The atoms in the expression an operation prints as."""
+    match op:
+        case Apply():
+            return operands(op)
+        case If():
+            return (op.test, op.then.yields[0], op.orelse.yields[0])
+        case Update():
+            return (op.version, *op.args)
+
+
+def is_nested(op: Op, nested: Container[Value]) -> bool:
+    """Whether an operation prints nothing but the expression that its result is."""
+    match op:
+        case Apply(result=result) | If(results=(result,)):
+            return result in nested
+    return False
 
 
 class _Nester:
     def __init__(self, survey: Survey, memory: Memory) -> None:
         self.survey = survey
         self.memory = memory
-        self.nested: dict[Value, Apply] = {}
+        self.nested: dict[Value, Nested] = {}
         self.widths: dict[Value, int] = {}
-
-    def block(self, block: Block, depth: int) -> None:
-        self._choose(block)
-        for op in block.ops:
-            if op not in self.survey.skipped:
-                self._limit(op, depth)
-                for inner in blocks(op):
-                    self.block(inner, depth + 1)
 
     # ---- what may move
 
-    def _choose(self, block: Block) -> None:
+    def choose(self, block: Block) -> None:
         """Backwards, so that it is known where the statement stands that prints a user."""
         printed: dict[Op, int] = {}
         next_barrier = len(block.ops) + 1
         next_effect = len(block.ops) + 1
         next_write: dict[int, int] = {}
+
+        def try_nest(op: Apply | If, result: Value) -> bool:
+            site = self._site(block, op, result, printed)
+            if site is None or site > next_barrier:
+                return False
+            roots = self._roots(op)
+            if roots and site > next_effect:
+                return False
+            if any(next_write.get(root, site) < site for root in roots):
+                return False
+            self.nested[result] = op
+            printed[op] = site
+            return True
+
         for position in range(len(block.ops) - 1, -1, -1):
             op = block.ops[position]
             if op in self.survey.skipped:
                 continue
             printed[op] = position
+            for inner in blocks(op):
+                self.choose(inner)
             match op:
                 case Apply(result=result):
-                    site = self._site(block, op, printed)
-                    if site is None or site > next_barrier:
-                        continue
-                    roots = self._roots(op)
-                    if roots and site > next_effect:
-                        continue
-                    if any(next_write.get(root, site) < site for root in roots):
-                        continue
-                    self.nested[result] = op
-                    printed[op] = site
+                    try_nest(op, result)
+                case If(results=(result,)) if self._is_expression(op) and try_nest(op, result):
+                    pass
                 case Update(target=target) | Accumulate(target=Value() as target):
+                    if isinstance(op, Update) and op.result is not None:
+                        self._nest_update(block, op, op.result, position, printed)
                     root = self.memory.root(target)
                     if root is not None:
                         next_write[root] = position
@@ -127,11 +136,10 @@ class _Nester:
                 case If() | For() | While() | With() | Try():
                     next_barrier = position
 
-    def _site(self, block: Block, op: Apply, printed: dict[Op, int]) -> int | None:
+    def _site(self, block: Block, op: Nested, result: Value, printed: dict[Op, int]) -> int | None:
         """The position of the statement that would print an operation; None if it may not move."""
-        result = op.result
         uses = self.survey.uses[result]
-        if len(uses) != 1 or result in self.survey.unpacked:
+        if len(uses) != 1 or result in self.survey.unpacked or result in self.survey.flags:
             return None
         if result.hint and not is_reverse(op.loc) and not is_derived(result):
             return None
@@ -145,28 +153,85 @@ class _Nester:
             return None
         return printed[user]
 
-    def _roots(self, op: Apply) -> list[int]:
-        roots = []
-        for atom in operands(op):
-            if isinstance(atom, Value):
-                root = self.memory.root(atom)
-                if root is not None:
-                    roots.append(root)
-        return roots
+    def _roots(self, op: Apply | If) -> list[int]:
+        roots = (self.memory.root(value) for value in values_read(op))
+        return [root for root in roots if root is not None]
+
+    def _is_expression(self, op: If) -> bool:
+        """Whether both sides of a branch are expressions."""
+        for side in (op.then, op.orelse):
+            handed = side.yields[0]
+            if isinstance(handed, Literal) and isinstance(handed.value, Undefined):
+                return False
+            for inner in side.ops:
+                if inner not in self.survey.skipped and not is_nested(inner, self.nested):
+                    return False
+        return True
+
+    def _nest_update(
+        self, block: Block, op: Update, result: Value, position: int, printed: dict[Op, int]
+    ) -> None:
+        """``xs.pop()`` may move to the use of its result if nothing until then looks at ``xs``."""
+        site = self._site(block, op, result, printed)
+        if site is None or site == len(block.ops):
+            return
+        root = self.memory.root(op.target)
+        for between in block.ops[position + 1 : site + 1]:
+            last = between is block.ops[site]
+            if not isinstance(between, Apply) and not last:
+                return
+            seen = [a for a in operands(between) if isinstance(a, Value) and a is not result]
+            if any(self.memory.root(a) == root and is_container(a.type) for a in seen):
+                return
+        user = block.ops[site]
+        if isinstance(user, (For, While, With, Try, Call)):
+            return
+        if self._is_printed_once(block, result, user):
+            self.nested[result] = op
+
+    def _is_printed_once(self, block: Block, value: Value, end: Op) -> bool:
+        """Whether the statement ``end`` prints a value once: an index or a test may come twice."""
+        while True:
+            user = block.ops[self.survey.uses[value][0][1]]
+            if user in self.survey.booleans:
+                return False
+            if user is end:
+                break
+            value = results(user)[0]
+        return not isinstance(end, Accumulate) or (value is end.term and value is not end.index)
 
     # ---- what fits in a line
 
+    def limit(self, block: Block, depth: int) -> None:
+        """Take back what makes lines too long, in order, so that the width of operands is known."""
+        for op in block.ops:
+            if op in self.survey.skipped:
+                continue
+            inside = isinstance(op, If) and is_nested(op, self.nested)
+            if not inside:
+                self._limit(op, depth)
+            for inner in blocks(op):
+                self.limit(inner, depth + 1)
+            if isinstance(op, If) and inside:
+                self._limit_branch(op, depth)
+
     def _limit(self, op: Op, depth: int) -> None:
         if isinstance(op, Apply):
-            room = VALUE_WIDTH if op.result in self.nested else STATEMENT_WIDTH - 4 * depth
-            width = self._shrink(op, room - (0 if op.result in self.nested else 6))
-            if op.result in self.nested and op.result.hint and width > DERIVED_WIDTH:
+            nested = op.result in self.nested
+            width = self._shrink(op, VALUE_WIDTH if nested else STATEMENT_WIDTH - 4 * depth - 6)
+            if nested and op.result.hint and width > DERIVED_WIDTH:
                 del self.nested[op.result]
             self.widths[op.result] = width
-        elif isinstance(op, (For, While, Try)):
-            return
-        else:
+        elif not isinstance(op, (For, While, Try)):
             self._shrink(op, STATEMENT_WIDTH - 4 * depth - 6)
+
+    def _limit_branch(self, op: If, depth: int) -> None:
+        result = op.results[0]
+        width = sum(map(self._atom_width, inputs(op))) + 12
+        self.widths[result] = width
+        if width > DERIVED_WIDTH or not self._is_expression(op):
+            del self.nested[result]
+            self._limit(op, depth)
 
     def _shrink(self, op: Op, room: int) -> int:
         """Give names to the widest operands until the operation fits; returns its width."""
@@ -175,7 +240,7 @@ class _Nester:
             if width <= room:
                 return width
             inner = [a for a in operands(op) if isinstance(a, Value) and a in self.nested]
-            inner = [a for a in inner if self.nested[a].callee is not format_value]
+            inner = [a for a in inner if not _is_piece(self.nested[a])]
             if not inner:
                 return width
             widest = max(inner, key=self._atom_width)
@@ -204,3 +269,8 @@ class _Nester:
         if atom in self.nested:
             return self.widths.get(atom, 8)
         return len(atom.hint) or 6
+
+
+def _is_piece(op: Nested) -> bool:
+    """Whether an operation has no form of its own outside the one that uses it."""
+    return isinstance(op, Apply) and op.callee is format_value

@@ -194,15 +194,11 @@ def _reach_of_type(kind: Type) -> Reach:
     return Reach.UNKNOWN
 
 
-def negated(op: Apply | None) -> Atom | None:
+def negated(op: object) -> Atom | None:
     """What a negation negates; None for other operations."""
-    if (
-        op is not None
-        and op.callee in (operator.neg, np.negative)
-        and len(op.args) == 1
-        and not op.keywords
-    ):
-        return op.args[0]
+    match op:
+        case Apply(callee=callee, args=(inner,), keywords=()):
+            return inner if callee is operator.neg or callee is np.negative else None
     return None
 
 

@@ -8,11 +8,11 @@ from srcad.codegen.globals import GlobalNames
 from srcad.codegen.liveness import Liveness
 from srcad.codegen.memory import Memory
 from srcad.codegen.names import Variables
-from srcad.codegen.nest import nested_values
+from srcad.codegen.nest import Nested, nested_values
 from srcad.codegen.ownership import Ownership
 from srcad.codegen.survey import Survey
 from srcad.codegen.undefined import needs_none
-from srcad.ir.core import Apply, Function, Try, Value
+from srcad.ir.core import Function, Try, Value
 from srcad.ir.walk import all_ops
 
 
@@ -21,7 +21,7 @@ class Plan:
     """What the statements of a function are printed from."""
 
     survey: Survey
-    nested: dict[Value, Apply]
+    nested: dict[Value, Nested]
     liveness: Liveness
     variables: Variables
     ownership: Ownership

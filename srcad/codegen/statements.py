@@ -10,10 +10,11 @@ import gast
 
 from srcad.codegen.accumulation import accumulate
 from srcad.codegen.comments import Comments, docstring_lines
-from srcad.codegen.expressions import IN_PLACE, Expressions, negate
+from srcad.codegen.expressions import IN_PLACE, Expressions, negate, width
 from srcad.codegen.globals import GlobalNames
 from srcad.codegen.literals import call, constant, dotted, name
 from srcad.codegen.liveness import Copies
+from srcad.codegen.nest import inputs, is_nested
 from srcad.codegen.plan import Plan
 from srcad.codegen.survey import is_reverse
 from srcad.ir.core import (
@@ -42,7 +43,9 @@ from srcad.ir.core import (
     check_bound,
     raise_error,
 )
+from srcad.ir.walk import blocks, operands
 
+_CHOICE_WIDTH = 70
 _UNBOUND = "cannot access local variable {!r} where it is not associated with a value"
 
 
@@ -203,10 +206,14 @@ class Statements:
         self, op: Op, out: list[Any], top: bool, flag: Atom | None, leave: tuple[Copies, ...]
     ) -> None:
         match op:
+            case _ if is_nested(op, self.plan.nested):
+                pass
             case Apply(result=result):
-                if result not in self.plan.nested and self.is_used(result):
+                if self.is_used(result):
                     value = self.expressions.operation(op)
                     self.add(out, gast.Assign([self.store(result)], value, None), op.loc, top)
+                else:
+                    self._pops(op.loc, operands(op), out, top)
             case Effect():
                 self._effect(op, out, top)
             case Update():
@@ -214,6 +221,8 @@ class Statements:
             case Accumulate(version=version):
                 if self.is_used(version):
                     accumulate(self, op, out, top)
+                else:
+                    self._pops(op.loc, operands(op), out, top)
             case If():
                 self._if(op, out, top, flag, leave)
             case For():
@@ -256,6 +265,8 @@ class Statements:
         if self.is_used(op.version) and not self.same_variable(op.version, op.target):
             node = gast.Assign([self.store(op.version)], self.expressions.atom(op.target), None)
             self.add(out, node, op.loc, top)
+        if op.result in self.plan.nested:
+            return
         target = op.version if self.is_used(op.version) else op.target
         item = self._written_item(op, target)
         if op.callee is operator.delitem:
@@ -308,8 +319,13 @@ class Statements:
         orelse, orelse_leaves = self._branch(op, op.orelse, place, leave)
         if not then and not orelse:
             self.comments.forget(point)
+            self._pops(op.loc, (op.test,), out, top)
             return
         out.extend(markers)
+        choice = self._choice(op, then, orelse)
+        if choice is not None:
+            self.place(out, choice, op.loc)
+            return
         test = self.expressions.atom(op.test)
         rest: list[Any] = []
         if orelse_leaves and not then_leaves and then:
@@ -321,6 +337,32 @@ class Statements:
             orelse, rest = [], orelse
         self.place(out, gast.If(test, then, orelse), op.loc)
         out.extend(rest)
+
+    def _choice(self, op: If, then: list[Any], orelse: list[Any]) -> Any:
+        """``h = a if test else b``, where a branch only hands on one value."""
+        skipped, nested = self.plan.survey.skipped, self.plan.nested
+        for block in blocks(op):
+            if not all(inner in skipped or is_nested(inner, nested) for inner in block.ops):
+                return None
+        match then, orelse:
+            case [gast.Assign(targets=[gast.Name(id=a)])], [gast.Assign(targets=[gast.Name(id=b)])]:
+                used = [k for k, r in enumerate(op.results) if self.is_used(r)]
+                place = next(k for k in used if self.plan.variables[op.results[k]] == a)
+                node = self.expressions.choice(
+                    op.test, op.then.yields[place], op.orelse.yields[place]
+                )
+                if a == b and width(node) <= _CHOICE_WIDTH:
+                    return gast.Assign([self.store(op.results[place])], node, None)
+        return None
+
+    def _pops(self, loc: Loc | None, atoms: tuple[Atom, ...], out: list[Any], top: bool) -> None:
+        """The updates in expressions that nobody needs are still made."""
+        for atom in atoms:
+            op = self.plan.nested.get(atom) if isinstance(atom, Value) else None
+            if isinstance(op, Update):
+                self.add(out, gast.Expr(self.expressions.atom(atom)), loc, top)
+            elif op is not None:
+                self._pops(loc, inputs(op), out, top)
 
     def _branch(
         self, op: If, block: Block, place: int | None, leave: tuple[Copies, ...]

@@ -68,14 +68,20 @@ class Survey:
         self.enumerated: set[Op] = set()
         self.breaks: set[Op] = set()
         """Loops whose stop flag is decided by an ``If`` at their end: it prints as ``break``."""
+        self.booleans: set[Op] = set()
+        """Branches that say ``a and b`` or ``a or b``."""
+        self.flags: set[Value] = set()
+        """Results of branches that decide such a ``break``."""
         self._tuples: list[Value] = []
         self._loops: list[For | While] = []
+        self._branches: dict[If, None] = {}
 
         for param in function.params:
             self._define(param, function.body, None)
         self._visit(function.body)
         self._find_enumerate()
         self._find_breaks()
+        self._find_booleans()
         self._find_unpacked()
         self._find_dead()
 
@@ -106,6 +112,8 @@ class Survey:
                 self._define(value, block, op)
             if isinstance(op, (For, While)):
                 self._loops.append(op)
+            elif isinstance(op, If) and len(op.results) == 1:
+                self._branches[op] = None
         for atom in block.yields:
             if isinstance(atom, Value):
                 uses.setdefault(atom, []).append((block, len(block.ops)))
@@ -143,8 +151,17 @@ class Survey:
             flag = body.yields[-1]
             if isinstance(flag, Literal) or self.ends_with_flag(body, flag) is not None:
                 self.breaks.add(op)
+                self._mark_flags(body, flag)
                 if isinstance(flag, Value):
                     self.uses[flag].remove((body, len(body.ops)))
+
+    def _mark_flags(self, block: Block, flag: Atom) -> None:
+        place = self.ends_with_flag(block, flag)
+        if place is not None and isinstance(flag, Value):
+            self.flags.add(flag)
+            last = block.ops[-1]
+            for side in blocks(last):
+                self._mark_flags(side, side.yields[place])
 
     def ends_with_flag(self, block: Block, flag: Atom) -> int | None:
         """Which result of the ``If`` at the end of a block is the flag."""
@@ -158,6 +175,25 @@ class Survey:
         if not any(isinstance(side, Literal) for side in sides):
             return None
         return place
+
+    def _find_booleans(self) -> None:
+        """``a and b`` is an ``If`` of a that hands on a itself: that is no second use of a."""
+        for op in self._branches:
+            sides = (op.then, op.orelse)
+            for side, other in (sides, sides[::-1]):
+                if side.yields[0] is op.test and not side.ops and self._is_chain(other):
+                    assert isinstance(op.test, Value)
+                    self.uses[op.test].remove((side, 0))
+                    self.booleans.add(op)
+                    break
+
+    def _is_chain(self, block: Block) -> bool:
+        """Whether a block can be expected to print as one expression."""
+        return all(
+            (isinstance(op, Apply) and not op.result.hint and len(self.uses[op.result]) == 1)
+            or (isinstance(op, If) and op in self._branches)
+            for op in block.ops
+        )
 
     def _find_unpacked(self) -> None:
         for value in self._tuples:

@@ -8,6 +8,7 @@ are two equal ``ListRef``, and what the list holds stands in the state under its
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,6 +50,13 @@ class ObjectRef:
 
     place: int
     cls: type
+
+
+@dataclass(frozen=True, slots=True)
+class AccumulatorRef:
+    """An adjoint that a rule body adds to: ``x_bar[i] += ct``; the state holds what has arrived."""
+
+    place: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,6 +156,15 @@ class Transformed:
     options: Any
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Intrinsic:
+    """A function that the compiler implements, such as the pullback that ``vjp`` returns."""
+
+    name: str
+    call: Callable[[Any, list[Any], dict[str, Any]], Any]
+    """Takes the cursor, the arguments and the keywords."""
+
+
 Abstract = (
     Value
     | Static
@@ -155,6 +172,7 @@ Abstract = (
     | ListRef
     | DictRef
     | ObjectRef
+    | AccumulatorRef
     | Closure
     | Method
     | Partial
@@ -166,6 +184,7 @@ Abstract = (
     | MaybeUnbound
     | Poison
     | Transformed
+    | Intrinsic
 )
 
 

@@ -469,6 +469,11 @@ def _next(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) ->
     low.refuse("next() advances an iterator", "use a loop or an index")
 
 
+def run_static(low: Lowering, function: Any, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
+    """The result of a function of known arguments; NotImplemented if something is not known."""
+    return _static_only(function)(low, args, keywords)
+
+
 def _static_only(function: Any) -> Handler:
     """A function that is run at transform time if all is known then."""
 
@@ -659,10 +664,6 @@ def _cast_name(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract
     return args[1]
 
 
-def _is_literal(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
-    return Static(isinstance(args[0], Static) and type(args[0].value) in (int, float))
-
-
 def _numpy_cast(cls: Any) -> Handler:
     """``np.float64(x)`` of a Python float in fast code: the same number."""
 
@@ -673,10 +674,6 @@ def _numpy_cast(cls: Any) -> Handler:
         return NotImplemented
 
     return handler
-
-
-def _register_is_literal() -> None:
-    pass
 
 
 _HANDLERS: dict[Any, Handler] = {

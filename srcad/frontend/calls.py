@@ -26,6 +26,7 @@ from srcad.frontend.abstract import (
     Entries,
     Fields,
     Held,
+    Intrinsic,
     Items,
     ListRef,
     MaybeUnbound,
@@ -94,6 +95,9 @@ def call(low: Lowering, callee: Abstract, args: list[Abstract], keywords: dict[s
             assert found is not NotImplemented
             result: Abstract = found
             return result
+        case Intrinsic(call=run):
+            made: Abstract = run(low, args, keywords)
+            return made
         case ObjectRef():
             return call(low, get_attribute(low, callee, "__call__"), args, keywords)
         case Value():

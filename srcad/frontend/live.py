@@ -37,6 +37,7 @@ from srcad.ir import Literal, Value
 from srcad.ir.build import scalars_as_python
 from srcad.ir.types import (
     OBJECT,
+    UNKNOWN,
     Array,
     DictType,
     Dim,
@@ -97,6 +98,8 @@ class Importer:
 
     def type_of(self, obj: Any) -> Type:
         """The type of a live object, its sizes replaced by symbols."""
+        if type(obj).__name__ == "AnyValue":
+            return UNKNOWN
         kind = self._symbolic(type_of(obj))
         return kind if self.exact else scalars_as_python(kind)
 
@@ -135,6 +138,8 @@ class Importer:
             read = prelude.apply_typed(callee, (value, Literal(key)), self.type_of(item), name)
             return self._structure(low, item, read, name)
 
+        if value.type == UNKNOWN:
+            return value
         match obj:
             case np.ndarray():
                 self.vectors[value] = None

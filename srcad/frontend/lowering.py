@@ -8,9 +8,11 @@ a copy of the state, into a builder of its own; ``merge`` brings the copies toge
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
 from srcad.errors import Place, SourceError, UnsupportedSyntax
@@ -25,6 +27,7 @@ from srcad.frontend.abstract import (
     Enumerate,
     Fields,
     Held,
+    Intrinsic,
     Items,
     ListRef,
     MaybeUnbound,
@@ -50,6 +53,8 @@ Key = tuple[str, int, str]
 State = dict[Key, Any]
 
 EXITS = ("returned", "broke", "continued")
+
+_PACKAGE = str(Path(__file__).parent.parent) + os.sep
 
 
 class NeedsExact(Exception):
@@ -150,8 +155,10 @@ class Lowering:
     def statement(self, node: Any) -> Iterator[None]:
         """Operations made meanwhile belong to this statement."""
         self.nodes.append(node)
+        # a rule's or a transform's own source is no place of the user's
+        loc = self.builder.loc if self.frame.source.file.startswith(_PACKAGE) else self.loc(node)
         try:
-            with self.builder.at(self.loc(node)):
+            with self.builder.at(loc):
                 yield
         finally:
             self.nodes.pop()
@@ -312,7 +319,7 @@ class Lowering:
                 return self.instance_atom(value)
             case Poison(message=message, hint=hint):
                 self.refuse(message, hint)
-            case Closure() | Method() | Partial() | Transformed():
+            case Closure() | Method() | Partial() | Transformed() | Intrinsic():
                 self.refuse(
                     "a function made here is given to code that srcad does not look into",
                     "call it here, or pass a function defined at module level",
@@ -360,9 +367,9 @@ class Lowering:
         return value.value
 
     def hinted(self, value: Abstract, hint: str) -> Abstract:
-        """The value under the name the user gives it, if it was made just now and has none."""
+        """The value under the name the user gives it, if it has none yet."""
         if isinstance(value, Value) and not value.hint:
-            return self.builder.name_last(value, hint)
+            value.hint = hint
         return value
 
 

@@ -14,6 +14,7 @@ from srcad.frontend.abstract import (
     NONE,
     TRUE,
     Abstract,
+    AccumulatorRef,
     DictRef,
     Enumerate,
     Held,
@@ -212,6 +213,13 @@ def augment(low: Lowering, target: Any, op: Any, node: Any) -> None:
             low.state[low.variable(name, expressions.owner_of(low, name))] = found
         case gast.Subscript(value=obj, slice=index):
             container = expressions.evaluate(low, obj)
+            if isinstance(container, AccumulatorRef) and op is operator.add:
+                held = low.state[("place", container.place, "")]
+                index = low.atom(expressions.evaluate_index(low, index))
+                term = low.atom(expressions.evaluate(low, node))
+                version = low.builder.accumulate(held.value, index, term)
+                low.state[("place", container.place, "")] = Held(version)
+                return
             if isinstance(container, Value):
                 containers.refuse_array_write(low, container)
             where = expressions.evaluate_index(low, index)

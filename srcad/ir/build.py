@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from srcad import runtime
 from srcad.ir.core import (
     Accumulate,
     Apply,
@@ -184,15 +185,11 @@ class Builder:
         self.ops.append(Accumulate(target, index, term, version, self.loc))
         return version
 
-    def name_last(self, value: Value, hint: str) -> Value:
-        """The value of the last call under a name; unchanged if another operation made it."""
-        op = self.ops[-1] if self.ops else None
-        if not isinstance(op, Apply) or op.result is not value or self.simplify:
-            return value
-        named = Value(hint, value.type)
-        self.ops[-1] = Apply(op.callee, op.args, op.keywords, named, op.loc)
-        self._definitions[named] = self.ops[-1]
-        return named
+    def adopt(self, op: Op) -> None:
+        """A pure operation made in another builder, to be found again here."""
+        self.append(op)
+        if isinstance(op, Apply) and self.simplify:
+            self._computed.setdefault(_expression_key(op.callee, op.args, op.keywords), op.result)
 
     def append(self, op: Op) -> None:
         """An operation made elsewhere."""
@@ -473,7 +470,24 @@ def _simplify_real_part(b: Builder, x: Atom) -> Atom | None:
     return x if dtype_of(kind) is not None and not is_complex(kind) else None
 
 
+def _simplify_over(b: Builder, n: Atom, d: Atom) -> Atom | None:
+    # Python floats raise where the quotient has no value, and exact code takes over
+    if not b.exact and _is_real_number(n) and _is_real_number(d):
+        return b.apply(operator.truediv, n, d)
+    if isinstance(d, Literal) and d.value:
+        return b.apply(operator.truediv, n, d)
+    return None
+
+
+def _simplify_times(b: Builder, w: Atom, v: Atom) -> Atom | None:
+    if not b.exact and _is_real_number(w) and _is_real_number(v):
+        return b.apply(operator.mul, w, v)
+    return None
+
+
 _SIMPLIFY: dict[Callable[..., Any], Callable[..., Atom | None]] = {
+    runtime.over: _simplify_over,
+    runtime.times: _simplify_times,
     operator.mul: _simplify_mul,
     operator.truediv: _simplify_truediv,
     operator.add: _simplify_add,

@@ -31,12 +31,13 @@ class Loc:
     """How many reverse sweeps lie between the statement and the operation: 0 in the primal."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Value:
     """A value at run time, defined once."""
 
     hint: str
-    """The user's name for it; empty for an intermediate."""
+    """The name to print it under: the user's, if there is one.  Set once its role is known; it says
+    nothing of what the value is."""
     type: Type
 
     def __repr__(self) -> str:

@@ -3,41 +3,10 @@
 import math
 from functools import partial
 
-import numpy as np
-
 from srcad.rules import registry
+from srcad.runtime import polygamma
 
 differential = partial(registry.differential, elementwise=True)
-
-_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
-"""The Bernoulli numbers B2, B4, and on."""
-
-
-def polygamma(n, x):
-    """Derivative number `n + 1` of the logarithm of the gamma function, at real `x`.
-
-    The recurrence up to where the asymptotic series holds (Abramowitz and Stegun, 6.4.6, 6.4.11);
-    nan far below 0, where the function jumps between poles.
-    """
-    sign = (-1.0) ** (n + 1)
-    bound = 15 + n
-    z = np.where(np.asarray(x) < -1000, np.nan, x)
-    total = np.zeros_like(z)
-    while np.any(z < bound):
-        small = z < bound
-        # Poles are at 0 and the negative integers: infinite there, as the function is.
-        with np.errstate(divide="ignore"):
-            total = total + np.where(small, sign * math.factorial(n) / z ** (n + 1), 0)
-        z = np.where(small, z + 1, z)
-    if n == 0:
-        series = np.log(z) - 0.5 / z
-    else:
-        series = sign * (math.factorial(n - 1) / z**n + math.factorial(n) / (2 * z ** (n + 1)))
-    for k, b in enumerate(_BERNOULLI, 1):
-        factor = math.factorial(2 * k + n - 1) / math.factorial(2 * k)
-        series = series + sign * b * factor / z ** (2 * k + n)
-    return (total + series)[()]
-
 
 @differential(polygamma, domain="positive")
 def polygamma_differential(n, x, *, dx):

@@ -1,6 +1,21 @@
 """What generated code may import: the few decisions that only run time can make.  NumPy only."""
 
-from srcad.runtime.checks import require_number
-from srcad.runtime.shapes import add, add_at, unbroadcast, zeros_like
+from srcad.runtime.checks import require_number, require_scalar, stop_gradient
+from srcad.runtime.products import over, times
+from srcad.runtime.shapes import add, add_at, fitted, own, unbroadcast, zeros_like
+from srcad.runtime.special import polygamma
 
-__all__ = ["add", "add_at", "require_number", "unbroadcast", "zeros_like"]
+__all__ = [
+    "add",
+    "add_at",
+    "fitted",
+    "over",
+    "own",
+    "polygamma",
+    "require_number",
+    "require_scalar",
+    "stop_gradient",
+    "times",
+    "unbroadcast",
+    "zeros_like",
+]

@@ -11,3 +11,17 @@ def require_number(value: Any) -> None:
     """Refuse an augmented assignment to an array: it would write in place."""
     if isinstance(value, np.ndarray):
         raise TypeError("an augmented assignment writes an array in place: write x = x + y")
+
+
+def require_scalar(value: Any) -> None:
+    """Refuse the gradient of what is not one real number."""
+    if np.ndim(value) != 0 or np.asarray(value).dtype.kind not in "fiub":
+        raise TypeError(
+            f"grad needs a function that returns one real scalar; this one returned {type(value).__name__}"
+            f" of shape {np.shape(value)}: reduce it, or use jacobian or vjp"
+        )
+
+
+def stop_gradient(x: Any) -> Any:
+    """`x`, with derivative zero."""
+    return x

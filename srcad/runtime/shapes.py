@@ -7,21 +7,28 @@ from typing import Any
 import numpy as np
 
 
-def unbroadcast(ct: Any, x: Any) -> Any:
-    """``ct`` summed over the axes along which ``x`` was broadcast: it gets the shape of ``x``.
+def unbroadcast(x: Any, shape: Any) -> Any:
+    """The transpose of `np.broadcast_to` from `shape`: `x` summed over what it repeated.
 
-    ``ct`` has the shape of an elementwise result of ``x``, or is a scalar that stands for it.
+    A scalar `x` stands for an array of equal entries.
     """
-    shape = np.shape(x)
-    if np.shape(ct) == shape:
-        return ct
-    extra = np.ndim(ct) - len(shape)
-    if extra > 0:
-        ct = np.sum(ct, axis=tuple(range(extra)))
-    axes = tuple(k for k, size in enumerate(shape) if size == 1 and np.shape(ct)[k] != 1)
-    if axes:
-        ct = np.sum(ct, axis=axes, keepdims=True)
-    return ct if np.shape(ct) == shape else np.broadcast_to(ct, shape)
+    shape = tuple(shape)
+    if np.shape(x) == shape:
+        return x
+    added = np.ndim(x) - len(shape)
+    if added < 0:
+        return np.broadcast_to(x, shape)
+    stretched = [k + added for k, n in enumerate(shape) if n == 1 and np.shape(x)[k + added] != 1]
+    return np.reshape(np.sum(x, axis=(*range(added), *stretched)), shape)
+
+
+def fitted(x: Any, n: int, axis: int) -> Any:
+    """`x` cut, or filled with zeros, to the length `n` along `axis`."""
+    m = np.shape(x)[axis]
+    k = axis % np.ndim(x)
+    if n < m:
+        return x[(slice(None),) * k + (slice(0, n),)]
+    return np.pad(x, [(0, n - m) if j == k else (0, 0) for j in range(np.ndim(x))])
 
 
 def zeros_like(x: Any) -> Any:
@@ -63,3 +70,8 @@ def add_at(target: Any, index: Any, term: Any) -> None:
         np.add.at(target, index, term)
     else:
         target[index] = add(target[index], term)
+
+
+def own(value: Any) -> Any:
+    """The value, copied if it is an array."""
+    return np.array(value) if isinstance(value, np.ndarray) else value

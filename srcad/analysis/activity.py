@@ -1,0 +1,194 @@
+"""Activity: which values depend on the differentiated inputs and matter to the results.
+
+A value is *varied* if it depends on an input differentiably, *useful* if a result depends on it so,
+and *active* if both (Griewank and Walther, Evaluating Derivatives, 2nd ed., section 6.2).  No
+derivative code is made for what is not active.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from srcad.ir import (
+    Accumulate,
+    Apply,
+    Atom,
+    Block,
+    Call,
+    Effect,
+    For,
+    If,
+    Items,
+    Op,
+    Try,
+    Update,
+    Value,
+    While,
+    With,
+)
+from srcad.ir.types import is_differentiable
+from srcad.ir.walk import operands
+
+Values = dict[Value, None]
+
+
+def varied_values(
+    block: Block, inputs: Iterable[Value], is_constant: Callable[[Any], bool]
+) -> Values:
+    """The values of a block, and of the blocks in it, that depend differentiably on the inputs."""
+    varied: Values = dict.fromkeys(inputs)
+    _vary(block, varied, is_constant)
+    return varied
+
+
+def _mark(value: Value, varied: Values) -> None:
+    if is_differentiable(value.type):
+        varied[value] = None
+
+
+def _any(atoms: Iterable[Atom], varied: Values) -> bool:
+    return any(a in varied for a in atoms if isinstance(a, Value))
+
+
+def _vary(block: Block, varied: Values, is_constant: Callable[[Any], bool]) -> None:
+    for op in block.ops:
+        match op:
+            case Apply() | Effect():
+                if op.result is not None and not is_constant(op.callee) and _any(operands(op), varied):
+                    _mark(op.result, varied)
+            case Update():
+                if _any(operands(op), varied):
+                    _mark(op.version, varied)
+                    if op.result is not None:
+                        _mark(op.result, varied)
+            case Accumulate():
+                if _any((op.target, op.term), varied):
+                    _mark(op.version, varied)
+            case Call():
+                if _any(op.args, varied):
+                    for result in op.results:
+                        _mark(result, varied)
+            case If():
+                _vary(op.then, varied, is_constant)
+                _vary(op.orelse, varied, is_constant)
+                _results(op.results, (op.then, op.orelse), varied)
+            case With():
+                _vary(op.body, varied, is_constant)
+                _results(op.results, (op.body,), varied)
+            case Try():
+                inner = (op.body, *(h.body for h in op.handlers))
+                for b in inner:
+                    _vary(b, varied, is_constant)
+                _results(op.results, inner, varied)
+            case For() | While():
+                _vary_loop(op, varied, is_constant)
+
+
+def _results(results: tuple[Value, ...], blocks: tuple[Block, ...], varied: Values) -> None:
+    for k, result in enumerate(results):
+        if _any((b.yields[k] for b in blocks), varied):
+            _mark(result, varied)
+
+
+def _vary_loop(op: For | While, varied: Values, is_constant: Callable[[Any], bool]) -> None:
+    count = len(op.streams) if isinstance(op, For) else 0
+    if isinstance(op, For):
+        for target, stream in zip(op.body.params, op.streams, strict=False):
+            if isinstance(stream, Items) and _any((stream.sequence,), varied):
+                _mark(target, varied)
+    params = op.body.params[count:]
+    for param, init in zip(params, op.carried, strict=True):
+        if _any((init,), varied):
+            _mark(param, varied)
+    while True:
+        before = len(varied)
+        _vary(op.body, varied, is_constant)
+        for param, end in zip(params, op.body.yields, strict=False):
+            if _any((end,), varied):
+                _mark(param, varied)
+        if len(varied) == before:
+            break
+    for param, result in zip(params, op.results, strict=True):
+        if param in varied:
+            _mark(result, varied)
+
+
+def useful_values(
+    block: Block, outputs: Iterable[Value], is_constant: Callable[[Any], bool]
+) -> Values:
+    """The values on which the outputs depend differentiably."""
+    useful: Values = dict.fromkeys(outputs)
+    _use(block, useful, is_constant)
+    return useful
+
+
+def _need(atoms: Iterable[Atom], useful: Values) -> None:
+    for atom in atoms:
+        if isinstance(atom, Value) and is_differentiable(atom.type):
+            useful[atom] = None
+
+
+def _use(block: Block, useful: Values, is_constant: Callable[[Any], bool]) -> None:
+    for op in reversed(block.ops):
+        match op:
+            case Apply() | Effect():
+                if op.result in useful and not is_constant(op.callee):
+                    _need(operands(op), useful)
+            case Update():
+                if op.version in useful or (op.result is not None and op.result in useful):
+                    _need(operands(op), useful)
+            case Accumulate():
+                if op.version in useful:
+                    _need((op.target, op.term), useful)
+            case Call():
+                if any(r in useful for r in op.results):
+                    _need(op.args, useful)
+            case If():
+                _use_blocks(op.results, (op.then, op.orelse), useful, is_constant)
+            case With():
+                _use_blocks(op.results, (op.body,), useful, is_constant)
+            case Try():
+                inner = (op.body, *(h.body for h in op.handlers))
+                _use_blocks(op.results, inner, useful, is_constant)
+            case For() | While():
+                _use_loop(op, useful, is_constant)
+
+
+def _use_blocks(
+    results: tuple[Value, ...],
+    blocks: tuple[Block, ...],
+    useful: Values,
+    is_constant: Callable[[Any], bool],
+) -> None:
+    for block in blocks:
+        for k, result in enumerate(results):
+            if result in useful:
+                _need((block.yields[k],), useful)
+        _use(block, useful, is_constant)
+
+
+def _use_loop(op: For | While, useful: Values, is_constant: Callable[[Any], bool]) -> None:
+    count = len(op.streams) if isinstance(op, For) else 0
+    params = op.body.params[count:]
+    for k, result in enumerate(op.results):
+        if result in useful:
+            _need((op.body.yields[k], params[k]), useful)
+    while True:
+        before = len(useful)
+        for k, param in enumerate(params):
+            if param in useful:
+                _need((op.body.yields[k],), useful)
+        _use(op.body, useful, is_constant)
+        if len(useful) == before:
+            break
+    for param, init in zip(params, op.carried, strict=True):
+        if param in useful:
+            _need((init,), useful)
+    if isinstance(op, For):
+        for target, stream in zip(op.body.params, op.streams, strict=False):
+            if target in useful and isinstance(stream, Items):
+                _need((stream.sequence,), useful)
+
+
+_ = Op

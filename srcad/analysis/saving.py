@@ -1,0 +1,96 @@
+"""What the reverse sweep of a loop body keeps, and what it computes again.
+
+A value is computed again where that is cheap and all it is computed from is at hand: literals, values
+from outside the loop, the loop's counter, or values that are kept anyway.  Cheap are the arithmetic of
+integers and comparisons, arithmetic of Python floats, and reads of single items of what the loop does
+not write.  This is the "to be recorded" question of Griewank and Walther, section 12.2, answered per
+value.
+"""
+
+from __future__ import annotations
+
+import operator
+
+from srcad.ir import Apply, Atom, Block, Op, Update, Value
+from srcad.ir.types import Number, NumPyScalar
+from srcad.ir.walk import all_ops, map_atoms
+
+_CHEAP = {
+    operator.add, operator.sub, operator.mul, operator.neg, operator.pos,
+    operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne, operator.not_,
+}  # fmt: skip
+_INTEGER = {operator.floordiv, operator.mod, operator.lshift, operator.rshift, abs, min, max}
+_STEPS = 2
+
+
+def recomputed(
+    body: Block,
+    needed: list[Value],
+    forward: tuple[Op, ...],
+    inside: dict[Value, None],
+    targets: tuple[Value, ...],
+) -> tuple[Block, list[Value]]:
+    """The reverse body with cheap values computed again, and the values that remain to be kept."""
+    made = {op.result: op for op in forward if isinstance(op, Apply)}
+    written = {o.target for op in forward for o in _with_inner(op) if isinstance(o, Update)}
+    order = {op.result: k for k, op in enumerate(forward) if isinstance(op, Apply)}
+    again: dict[Value, None] = {}
+    keep = dict.fromkeys(needed)
+    for value in sorted(needed, key=lambda v: order.get(v, -1), reverse=True):
+        op = made.get(value)
+        if op is None or not _is_cheap(op, written, inside):
+            continue
+        rest = [v for v in keep if v is not value]
+        if all(_at_hand(a, rest, inside, targets) for a in op.args):
+            del keep[value]
+            for atom in op.args:
+                if isinstance(atom, Value) and atom in inside and atom not in keep:
+                    keep[atom] = None  # the loop's counter
+            again[value] = None
+    if not again:
+        return body, needed
+    ops: list[Op] = []
+    mapping: dict[Value, Atom] = {}
+
+    def read(atom: Atom) -> Atom:
+        return mapping.get(atom, atom) if isinstance(atom, Value) else atom
+
+    def define(value: Value) -> Value:
+        fresh = Value(value.hint, value.type)
+        mapping[value] = fresh
+        return fresh
+
+    for value in sorted(again, key=lambda v: order[v]):
+        ops.append(map_atoms(made[value], read, define))
+    rest_ops = tuple(map_atoms(op, read, lambda v: v) for op in body.ops)
+    kept = [v for v in (*needed, *keep) if v in keep]
+    return Block(body.params, (*ops, *rest_ops), tuple(map(read, body.yields))), list(dict.fromkeys(kept))
+
+
+def _with_inner(op: Op) -> list[Op]:
+    from srcad.ir.walk import blocks
+
+    return [op, *(o for b in blocks(op) for o in all_ops(b))]
+
+
+def _is_cheap(op: Apply, written: set[Value], inside: dict[Value, None]) -> bool:
+    if op.keywords or not isinstance(op.result.type, (Number, NumPyScalar)):
+        return False
+    if op.callee is operator.getitem:
+        target = op.args[0]
+        return isinstance(target, Value) and target not in inside and target not in written
+    kind = op.result.type
+    if isinstance(kind, Number) and kind.kind in ("int", "bool"):
+        return op.callee in _CHEAP or op.callee in _INTEGER
+    return op.callee in _CHEAP
+
+
+def _at_hand(
+    atom: Atom, keep: list[Value], inside: dict[Value, None], targets: tuple[Value, ...]
+) -> bool:
+    if not isinstance(atom, Value) or atom not in inside or atom in keep:
+        return True
+    return atom in targets and isinstance(atom.type, Number) and atom.type.kind == "int"
+
+
+_ = _STEPS

@@ -1,0 +1,37 @@
+"""Special functions that NumPy does not have."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
+"""The Bernoulli numbers B2, B4, and on."""
+
+
+def polygamma(n: int, x: Any) -> Any:
+    """Derivative number `n + 1` of the logarithm of the gamma function, at real `x`.
+
+    The recurrence up to where the asymptotic series holds (Abramowitz and Stegun, 6.4.6, 6.4.11);
+    nan far below 0, where the function jumps between poles.
+    """
+    sign = (-1.0) ** (n + 1)
+    bound = 15 + n
+    z = np.where(np.asarray(x) < -1000, np.nan, x)
+    total = np.zeros_like(z)
+    while np.any(z < bound):
+        small = z < bound
+        # Poles are at 0 and the negative integers: infinite there, as the function is.
+        with np.errstate(divide="ignore"):
+            total = total + np.where(small, sign * math.factorial(n) / z ** (n + 1), 0)
+        z = np.where(small, z + 1, z)
+    if n == 0:
+        series = np.log(z) - 0.5 / z
+    else:
+        series = sign * (math.factorial(n - 1) / z**n + math.factorial(n) / (2 * z ** (n + 1)))
+    for k, b in enumerate(_BERNOULLI, 1):
+        factor = math.factorial(2 * k + n - 1) / math.factorial(2 * k)
+        series = series + sign * b * factor / z ** (2 * k + n)
+    return (total + series)[()]

@@ -1,0 +1,110 @@
+"""Rule bodies as IR: lowered by the frontend, with the types of the arguments known, in place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from srcad import rules
+from srcad.frontend import builtin, calls, containers
+from srcad.frontend.abstract import Abstract, AccumulatorRef, Held, Static, TupleRef
+from srcad.frontend.live import Importer
+from srcad.frontend.lower import _NoSource
+from srcad.frontend.lowering import Frame, Lowering, Session
+from srcad.frontend.scopes import Scope
+from srcad.ir import Atom, Literal, Value
+from srcad.ir.build import Builder
+
+
+class RuleLibrary:
+    """What rule bodies may call: functions that have rules themselves."""
+
+    def is_known(self, function: object) -> bool:
+        """Whether a function is a primitive."""
+        return rules.is_known(function)
+
+    def is_effect(self, function: object) -> bool:
+        """Whether a call has to stay in order."""
+        return rules.is_effect(function)
+
+    def is_opaque(self, function: object) -> bool:
+        """No function in a rule is opaque."""
+        return False
+
+    def expand(self, low: Any, function: object, args: Any, keywords: Any, node: Any) -> Any:
+        """What a rule computes of known arguments is computed now."""
+        if getattr(function, "__module__", "").startswith("srcad.rules"):
+            if function is rules.is_literal:
+                return Static(isinstance(args[0], Static) and rules.is_literal(args[0].value))
+            return builtin.run_static(low, function, args, keywords)
+        return NotImplemented
+
+
+_EMPTY = Scope(frozenset(), frozenset(), frozenset())
+
+
+def lowering_into(builder: Builder) -> Lowering:
+    """A cursor that writes at the end of a builder."""
+    importer = Importer(builder.exact)
+    session = Session(RuleLibrary(), builder.exact, builder, importer)
+    importer.session = session
+    frame = Frame(0, "<rule>", _NoSource(), _EMPTY, {}, None)  # type: ignore[arg-type]
+    return Lowering(session, builder, frame)
+
+
+def abstract_of(low: Lowering, atom: Any) -> Abstract:
+    """An argument of a rule body."""
+    if isinstance(atom, (tuple, list)):
+        items = tuple(abstract_of(low, a) for a in atom)
+        return TupleRef(items)
+    if isinstance(atom, Literal):
+        return containers.wrap(low, atom)
+    assert isinstance(atom, Value)
+    return containers.wrap(low, atom, element=True)
+
+
+def inline(
+    builder: Builder, body: Any, args: list[Any], keywords: dict[str, Any]
+) -> tuple[Lowering, Abstract]:
+    """Lower a body at the end of a builder; the cursor, and what the body returns."""
+    low = lowering_into(builder)
+    before = builder.loc
+    result = calls.call(
+        low,
+        Static(body),
+        [abstract_of(low, a) for a in args],
+        {k: abstract_of(low, v) for k, v in keywords.items()},
+    )
+    builder.loc = before
+    return low, result
+
+
+def atoms_of(low: Lowering, result: Abstract, count: int | None) -> list[Atom | None]:
+    """What a body returns, one atom for each of ``count`` arguments (None: one, not in a tuple)."""
+    if count is None:
+        return [_atom(low, result)]
+    items = containers.unpack(low, result, count)
+    return [_atom(low, item) for item in items]
+
+
+def _atom(low: Lowering, value: Abstract) -> Atom | None:
+    if isinstance(value, Static) and (value.value is None or value.value == 0):
+        return None
+    return low.atom(value)
+
+
+def accumulate(
+    builder: Builder, rule: rules.Rule, args: list[Any], keywords: dict[str, Any], start: Atom
+) -> Value:
+    """Lower a body that adds to an adjoint (``x_bar[i] += ct``); the adjoint afterwards."""
+    low = lowering_into(builder)
+    ref = AccumulatorRef(low.session.new_place())
+    assert isinstance(start, Value)
+    low.state[("place", ref.place, "")] = Held(start)
+    named = {k: abstract_of(low, v) for k, v in keywords.items()}
+    named[rule.accumulates[0]] = ref
+    before = builder.loc
+    calls.call(low, Static(rule.body), [abstract_of(low, a) for a in args], named)
+    builder.loc = before
+    held = low.state[("place", ref.place, "")]
+    assert isinstance(held, Held)
+    return held.value

@@ -1,0 +1,706 @@
+"""Derivatives where they are taken: ``vjp`` and ``jvp`` of a function, at the cursor of a lowering.
+
+The function is lowered as a block whose parameters are the leaves to differentiate by; what else it
+reads are values around it, which its derivative takes as constant.  So a derivative inside a function
+is code like any other, and taking the derivative of that is no special case: perturbations of
+different derivatives cannot be confused, since each is a block of its own.
+
+Pearlmutter and Siskind, Reverse-Mode AD in a Functional Framework (2008), state the requirement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from srcad import rules, runtime
+from srcad.analysis.activity import varied_values
+from srcad.errors import NotDifferentiable
+from srcad.frontend import calls, containers
+from srcad.frontend.abstract import (
+    Abstract,
+    DictRef,
+    Entries,
+    Fields,
+    Held,
+    Items,
+    ListRef,
+    MaybeUnbound,
+    ObjectRef,
+    Static,
+    Transformed,
+    TupleRef,
+)
+from srcad.frontend.attributes import get_attribute
+from srcad.frontend.lowering import Lowering
+from srcad.ir import Apply, Atom, Block, Literal, Value
+from srcad.ir.build import Builder
+from srcad.ir.infer import atom_type
+from srcad.ir.types import (
+    Array,
+    DictType,
+    ListType,
+    Number,
+    NumPyScalar,
+    Opaque,
+    TupleType,
+    Type,
+    Unknown,
+    dims_of,
+    is_complex,
+    is_differentiable,
+)
+from srcad.ir.walk import copy_block
+from srcad.transform import spaces
+from srcad.transform.adjoints import Adjoints
+from srcad.transform.dce import prune_block
+from srcad.transform.forward import Pusher
+from srcad.transform.functions import Functions, active_values
+from srcad.transform.pullback import Transposer
+from srcad.transform.reverse import Reverser, _flat, _renamed, protect, with_copies
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inner:
+    """A function lowered as a block of the leaves it is differentiated by."""
+
+    block: Block
+    """Its parameters are the leaves, its yields the leaves of the result."""
+    inits: tuple[Atom, ...]
+    """What the leaves are in this call."""
+    inputs: tuple[Abstract, ...]
+    """The differentiated arguments, in terms of the parameters."""
+    result: Abstract
+    """The result, in values of the block."""
+    contents: dict[Any, Any]
+    """What the containers of the result hold."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pulled:
+    """The value of a function and the reverse of its block."""
+
+    value: Abstract
+    inner: Inner
+    pattern: Abstract
+    """The part of the result that has a cotangent, in values of the inner block."""
+    seeds: tuple[Value, ...]
+    reverse: Block
+    """Parameters are the seeds, yields the adjoints of the leaves; it reads the forward sweep."""
+
+
+class Differentiator:
+    """Takes derivatives of abstract functions in one lowering."""
+
+    def __init__(self) -> None:
+        self.functions: Functions | None = None
+
+    def _functions(self, low: Lowering) -> Functions:
+        if self.functions is None:
+            self.functions = Functions(exact=low.session.exact)
+        return self.functions
+
+    # ---- the function as a block
+
+    def lower_inner(
+        self,
+        low: Lowering,
+        function: Abstract,
+        args: list[Abstract],
+        keywords: dict[str, Abstract],
+        wrt: tuple[int | str, ...],
+    ) -> Inner:
+        """Lower a call of ``function`` as a block of the leaves of the arguments ``wrt``."""
+        params: list[Value] = []
+        inits: list[Atom] = []
+        state = dict(low.state)
+
+        def leaf(name: str, atom: Atom) -> Value:
+            kind = atom_type(atom)
+            check_input(low, name, kind)
+            if isinstance(kind, Number) and kind.kind != "complex":
+                kind = Number("float")
+            param = Value(atom.hint if isinstance(atom, Value) else name, kind)
+            params.append(param)
+            inits.append(atom)
+            if isinstance(atom, Value) and atom in low.session.importer.vectors:
+                low.session.importer.vectors[param] = None
+            return param
+
+        outer_lists = dict(low.session.importer.lists)
+        outer_elements = dict(low.session.importer.elements)
+        positional, named = list(args), dict(keywords)
+        inputs = []
+        for which in wrt:
+            label = which if isinstance(which, str) else f"argument {which}"
+            source = named[which] if isinstance(which, str) else positional[which]
+            fresh = self._fresh(low, source, str(label), leaf)
+            inputs.append(fresh)
+            if isinstance(which, str):
+                named[which] = fresh
+            else:
+                positional[which] = fresh
+        box: list[Abstract] = []
+        session = low.session
+        prelude = session.prelude
+
+        def run() -> None:
+            # reads of the leaves that are hoisted go to the head of this block, not of the function
+            session.prelude = low.builder
+            head = Builder(low.builder.parent)
+            head.depth = low.builder.depth
+            session.prelude = head
+            box.append(calls.call(low, function, positional, named))
+            low.builder.ops[:0] = head.ops
+            box.append(Static(None))
+
+        try:
+            region = low.region(run)
+        finally:
+            session.prelude = prelude
+            session.importer.lists = outer_lists
+            session.importer.elements = outer_elements
+        result = box[0]
+        if region.dead:
+            low.refuse("the differentiated function never returns", "")
+        with low.inside(region):
+            result = settle(low, result)
+            leaves = leaf_atoms(low, result)
+        contents = region.state
+        for key in state:
+            if key[0] == "variable" and region.state.get(key) is not state[key] and key[1] != 0:
+                low.refuse(
+                    "the differentiated function changes a variable of the function around it",
+                    "return the value instead",
+                )
+        block = region.builder.block(tuple(params), tuple(leaves))
+        return Inner(block, tuple(inits), tuple(inputs), result, contents)
+
+    def _fresh(
+        self, low: Lowering, value: Abstract, name: str, leaf: Callable[[str, Atom], Value]
+    ) -> Abstract:
+        """An argument with its leaves replaced by parameters."""
+        match value:
+            case MaybeUnbound():
+                return self._fresh(low, low.bound(value), name, leaf)
+            case Value():
+                return leaf(name, value)
+            case Static(value=known):
+                if isinstance(known, (int, float, complex)) and not isinstance(known, bool):
+                    return leaf(name, Literal(known))
+                if known is None or isinstance(known, (str, bool)) or callable(known):
+                    if isinstance(known, str) and name.startswith("argument") or isinstance(known, bool):
+                        check_input(low, name, Opaque(type(known).__name__))
+                    return value
+            case TupleRef(items=items, cls=cls):
+                return TupleRef(
+                    tuple(self._fresh(low, i, f"{name}[{k}]", leaf) for k, i in enumerate(items)), cls
+                )
+            case ListRef():
+                contents = low.contents(value)
+                if isinstance(contents, Held):
+                    return low.new_list(Held(leaf(name, contents.value), "argument"))
+                assert isinstance(contents, Items)
+                return low.new_list(
+                    Items(
+                        tuple(
+                            self._fresh(low, i, f"{name}[{k}]", leaf) for k, i in enumerate(contents.items)
+                        )
+                    )
+                )
+            case DictRef():
+                entries = low.contents(value)
+                if isinstance(entries, Held):
+                    low.refuse("a derivative by a dict with run-time keys is taken", "use fixed keys")
+                assert isinstance(entries, Entries)
+                return low.new_dict(
+                    Entries(
+                        entries.keys,
+                        tuple(
+                            self._fresh(low, v, f"{name}[{k!r}]", leaf)
+                            for k, v in zip(entries.keys, entries.values, strict=True)
+                        ),
+                    )
+                )
+            case ObjectRef(cls=cls):
+                import dataclasses
+
+                if dataclasses.is_dataclass(cls):
+                    names = tuple(f.name for f in dataclasses.fields(cls))
+                    values = tuple(
+                        self._fresh(low, get_attribute(low, value, n), f"{name}.{n}", leaf) for n in names
+                    )
+                    return low.new_object(cls, Fields(names, values, None))
+        raise NotDifferentiable(
+            low.place(),
+            f"{name} is a {_kind_of(value)}: a derivative by it is not defined",
+            "differentiate by floats, float arrays, or containers of them",
+        )
+
+    # ---- reverse mode
+
+    def vjp(
+        self,
+        low: Lowering,
+        function: Abstract,
+        args: list[Abstract],
+        keywords: dict[str, Abstract],
+        wrt: tuple[int | str, ...],
+        *,
+        has_aux: bool = False,
+    ) -> Pulled:
+        """The value of a call, and its reverse: from the cotangent of the value (of its first item
+        with ``has_aux``) to a tuple of gradients."""
+        inner = self.lower_inner(low, function, args, keywords, wrt)
+        outputs = inner.block.yields
+        pattern = inner.result
+        if has_aux:
+            if not isinstance(pattern, TupleRef) or len(pattern.items) != 2:
+                raise NotDifferentiable(
+                    low.place(), "has_aux=True needs a function that returns (value, auxiliary data)", ""
+                )
+            pattern = pattern.items[0]
+        wanted = len(_leaves(low, pattern, inner.contents))
+        params = inner.block.params
+        active = active_values(inner.block, params, [o for o in outputs[:wanted] if isinstance(o, Value)])
+        active.update(dict.fromkeys(params))
+        b = Builder(low.builder, exact=low.session.exact)
+        b.parent = None
+        b.simplify = True
+        adjoints = Adjoints(b, lambda v: v in active)
+        seeds: list[Value] = []
+        for output in outputs[:wanted]:
+            hint = spaces.value_hint(output, "_bar") or "out_bar"
+            seed = Value(hint, spaces.tangent_type(atom_type(output)))
+            seeds.append(seed)
+            adjoints.add(output, seed)
+        functions = self._functions(low)
+        reverser = Reverser(Transposer(adjoints.active), functions)
+        reverser.managers = _managers(inner.block)
+        forward = reverser.sweep(inner.block, adjoints)
+        bars: list[Atom] = []
+        for param in params:
+            bar = adjoints.take(param)
+            bars.append(spaces.zeros(b, param) if bar is None else bar)
+        reverse = prune_block(b.block(tuple(seeds), tuple(bars)))
+        ops = _flat(forward)
+        from srcad.ir.walk import free_values
+
+        mapping, copies = protect(ops, list(free_values(reverse)))
+        ops = with_copies(ops, params, copies)
+        names: dict[Value, Any] = dict(zip(params, inner.inits, strict=True))
+        body = _renamed(Block((), ops, outputs), names)
+        for op in body.ops:
+            low.builder.append(op)
+        copied = {v: k for v, k in mapping.items() if v is not k}
+        reverse = _renamed(_renamed(reverse, copied), names)
+        return Pulled(self._out(low, inner, names), inner, pattern, tuple(seeds), reverse)
+
+    def pull(self, low: Lowering, pulled: Pulled, ct: Abstract) -> Abstract:
+        """Write the reverse for a cotangent; a tuple of gradients."""
+        atoms = self.cotangents(low, pulled, ct)
+        made = copy_block(
+            Block((), pulled.reverse.ops, pulled.reverse.yields),
+            dict(zip(pulled.seeds, atoms, strict=True)),
+        )
+        for op in made.ops:
+            low.builder.append(op)
+        return self.gradients(low, pulled.inner, made.yields)
+
+    def _out(self, low: Lowering, inner: Inner, names: dict[Value, Any]) -> Abstract:
+        """The result of the inner function, in the state outside."""
+        return transplant(low, inner.result, inner.contents, names)
+
+    def cotangents(self, low: Lowering, pulled: Pulled, ct: Abstract) -> list[Atom]:
+        """The leaves of a cotangent, in the types of the result."""
+        found = match_leaves(low, pulled.pattern, pulled.inner.contents, ct)
+        atoms = []
+        for seed, atom in zip(pulled.seeds, found, strict=True):
+            if isinstance(seed.type, ListType) and isinstance(atom, Value):
+                atom = low.builder.apply_typed(list, (atom,), seed.type)  # the caller's list stays as it is
+            atoms.append(atom)
+        return atoms
+
+    def gradients(self, low: Lowering, inner: Inner, bars: tuple[Atom, ...]) -> Abstract:
+        """Gradients in the structure of the arguments."""
+        order = dict(zip(inner.block.params, bars, strict=True))
+        return TupleRef(tuple(self._gradient(low, i, inner, order) for i in inner.inputs))
+
+    def _gradient(self, low: Lowering, value: Abstract, inner: Inner, bars: dict[Value, Atom]) -> Abstract:
+        match value:
+            case Value() if value in bars:
+                return containers.wrap(low, bars[value])
+            case TupleRef(items=items, cls=cls):
+                return TupleRef(tuple(self._gradient(low, i, inner, bars) for i in items), cls)
+            case ListRef() | DictRef() | ObjectRef():
+                contents = inner.contents[("place", value.place, "")]
+                initial = self._initial(low, value, contents)
+                match initial:
+                    case Held(value=held):
+                        return containers.wrap(low, bars[held])
+                    case Items(items=items):
+                        return low.new_list(Items(tuple(self._gradient(low, i, inner, bars) for i in items)))
+                    case Entries(keys=keys, values=values):
+                        made = tuple(self._gradient(low, v, inner, bars) for v in values)
+                        return low.new_dict(Entries(keys, made))
+                    case Fields(names=names, values=values):
+                        assert isinstance(value, ObjectRef)
+                        made = tuple(self._gradient(low, v, inner, bars) for v in values)
+                        return low.new_object(value.cls, Fields(names, made, None))
+        return value
+
+    def _initial(self, low: Lowering, ref: Any, final: Any) -> Any:
+        """What a container argument held when the function was called."""
+        return low.state.get(("place", ref.place, ""), final)
+
+    # ---- forward mode
+
+    def jvp(
+        self,
+        low: Lowering,
+        function: Abstract,
+        args: list[Abstract],
+        keywords: dict[str, Abstract],
+        wrt: tuple[int | str, ...],
+        tangents: list[Abstract],
+    ) -> tuple[Abstract, Abstract]:
+        """The value of a call, and its tangent for tangents of the arguments ``wrt``."""
+        inner = self.lower_inner(low, function, args, keywords, wrt)
+        params = inner.block.params
+        varied = varied_values(inner.block, params, rules.is_constant)
+        b = Builder(low.builder, exact=low.session.exact)
+        b.parent = None
+        b.simplify = True
+        pusher = Pusher(lambda v: v in varied, self._functions(low))
+        found: list[Atom] = []
+        for given, tangent in zip(inner.inputs, tangents, strict=True):
+            found += match_leaves(low, given, low.state, tangent)
+        for param, atom in zip(params, found, strict=True):
+            pusher.tangents[param] = atom
+        pusher.push_ops(inner.block.ops, b)
+        outputs = inner.block.yields
+        ends = []
+        for output in outputs:
+            end = pusher.tangent(output)
+            if end is None:
+                end = spaces.zeros(b, output) if is_differentiable(atom_type(output)) else _zero(output)
+            ends.append(end)
+        block = prune_block(b.block((), (*outputs, *ends)))
+        names: dict[Value, Any] = dict(zip(params, inner.inits, strict=True))
+        made = _renamed(block, names)
+        for op in made.ops:
+            low.builder.append(op)
+        count = len(outputs)
+        value = transplant(low, inner.result, inner.contents, dict(names))
+        tangent_of = {
+            o: e for o, e in zip(outputs, made.yields[count:], strict=True) if isinstance(o, Value)
+        }
+        literal = iter(made.yields[count:])
+        return value, tangents_of(low, inner.result, inner.contents, tangent_of, literal)
+
+
+def _zero(atom: Atom) -> Atom:
+    """The tangent of what has none: of an integer or a constant."""
+    kind = atom_type(atom)
+    if isinstance(kind, Number):
+        return Literal(0.0)
+    return Literal(None)
+
+
+def _managers(block: Block) -> dict[Value, Any]:
+    from srcad.ir import Effect
+    from srcad.ir.walk import all_ops
+
+    return {
+        op.result: op
+        for op in all_ops(block)
+        if isinstance(op, Effect) and op.result is not None and op.callee is np.errstate
+    }
+
+
+def check_input(low: Lowering, name: str, kind: Type) -> None:
+    """Refuse a derivative by what has none."""
+    if is_differentiable(kind):
+        return
+    hint = "pass a float: 3.0 instead of 3, x.astype(float), or leave the argument out of argnums"
+    raise NotDifferentiable(
+        low.place(), f"{name} is {_describe(kind)}: a derivative by it is not defined", hint
+    )
+
+
+def _describe(kind: Type) -> str:
+    match kind:
+        case Number(kind=k):
+            return f"of type {k}"
+        case NumPyScalar(dtype=dtype):
+            return f"a NumPy {dtype}"
+        case Array(dtype=dtype):
+            return f"an array of dtype {dtype}"
+        case Opaque(name=name):
+            return f"of type {name}"
+    return f"of type {kind}"
+
+
+def _kind_of(value: Abstract) -> str:
+    match value:
+        case Static(value=known):
+            return type(known).__name__
+        case ObjectRef(cls=cls):
+            return cls.__name__
+    return type(value).__name__
+
+
+# ---- structures
+
+
+def settle(low: Lowering, value: Abstract) -> Abstract:
+    """A result without variables that may be unbound."""
+    match value:
+        case MaybeUnbound():
+            return settle(low, low.bound(value))
+        case TupleRef(items=items, cls=cls):
+            return TupleRef(tuple(settle(low, i) for i in items), cls)
+    return value
+
+
+def leaf_atoms(low: Lowering, value: Abstract) -> list[Atom]:
+    """The leaves of a result, left to right."""
+    return [low.atom(v) for v in _leaves(low, value, low.state)]
+
+
+def _leaves(low: Lowering, value: Abstract, state: dict[Any, Any]) -> list[Abstract]:
+    match value:
+        case TupleRef(items=items):
+            return [leaf for i in items for leaf in _leaves(low, i, state)]
+        case ListRef() | DictRef() | ObjectRef():
+            contents = state[("place", value.place, "")]
+            match contents:
+                case Held(value=held):
+                    return [held]
+                case Items(items=items) | Entries(values=items):
+                    return [leaf for i in items for leaf in _leaves(low, i, state)]
+                case Fields(values=items, origin=origin):
+                    if origin is not None:
+                        low.refuse(
+                            "the function returns an object that it was given",
+                            "return the numbers and arrays in it",
+                        )
+                    return [leaf for i in items for leaf in _leaves(low, i, state)]
+        case Value():
+            return [value]
+        case Static(value=known):
+            numeric = isinstance(known, (int, float, complex)) and not isinstance(known, bool)
+            return [value] if numeric else []
+    low.refuse(
+        f"the differentiated function returns a {type(value).__name__.lower()}",
+        "return numbers, arrays, or containers of them",
+    )
+
+
+def transplant(low: Lowering, value: Any, state: dict[Any, Any], names: dict[Value, Any]) -> Any:
+    """A value of a region's state in the current one, its containers in fresh places."""
+    match value:
+        case Value():
+            found = names.get(value, value)
+            return containers.wrap(low, found) if isinstance(found, Literal) else found
+        case TupleRef(items=items, cls=cls):
+            return TupleRef(tuple(transplant(low, i, state, names) for i in items), cls)
+        case ListRef():
+            return low.new_list(_transplant_contents(low, state[("place", value.place, "")], state, names))
+        case DictRef():
+            return low.new_dict(_transplant_contents(low, state[("place", value.place, "")], state, names))
+        case ObjectRef(cls=cls):
+            contents = _transplant_contents(low, state[("place", value.place, "")], state, names)
+            return low.new_object(cls, contents)
+    return value
+
+
+def _transplant_contents(low: Lowering, contents: Any, state: dict[Any, Any], names: dict[Value, Any]) -> Any:
+    match contents:
+        case Held(value=held, borrowed=borrowed):
+            return Held(names.get(held, held), borrowed or "shared")
+        case Items(items=items):
+            return Items(tuple(transplant(low, i, state, names) for i in items))
+        case Entries(keys=keys, values=values):
+            return Entries(keys, tuple(transplant(low, v, state, names) for v in values))
+        case Fields(names=fields, values=values, origin=origin):
+            return Fields(fields, tuple(transplant(low, v, state, names) for v in values), origin)
+    return contents
+
+
+def tangents_of(
+    low: Lowering, value: Any, state: dict[Any, Any], tangents: dict[Value, Atom], literals: Any
+) -> Any:
+    """The tangent of a result, in its structure."""
+    match value:
+        case TupleRef(items=items, cls=cls):
+            return TupleRef(tuple(tangents_of(low, i, state, tangents, literals) for i in items), cls)
+        case ListRef() | DictRef() | ObjectRef():
+            contents = state[("place", value.place, "")]
+            match contents:
+                case Held(value=held):
+                    return containers.wrap(low, tangents[held])
+                case Items(items=items):
+                    return low.new_list(
+                        Items(tuple(tangents_of(low, i, state, tangents, literals) for i in items))
+                    )
+                case Entries(keys=keys, values=values):
+                    made = tuple(tangents_of(low, v, state, tangents, literals) for v in values)
+                    return low.new_dict(Entries(keys, made))
+                case Fields(names=names, values=values):
+                    made = tuple(tangents_of(low, v, state, tangents, literals) for v in values)
+                    return low.new_object(value.cls, Fields(names, made, None))
+        case Value():
+            return containers.wrap(low, tangents[value])
+        case Static(value=known):
+            zero = 0.0 if isinstance(known, (int, float)) and not isinstance(known, bool) else None
+            return Static(zero)
+    return value
+
+
+def match_leaves(low: Lowering, pattern: Any, state: dict[Any, Any], value: Abstract) -> list[Atom]:
+    """The leaves of ``value`` where ``pattern`` has its own; the structures must agree."""
+    if isinstance(value, MaybeUnbound):
+        value = low.bound(value)
+    match pattern:
+        case TupleRef(items=items):
+            parts = containers.items_of(low, value)
+            if parts is None or len(parts) != len(items):
+                _mismatch(low, f"a tuple of {len(items)}")
+            return [a for p, v in zip(items, parts, strict=True) for a in match_leaves(low, p, state, v)]
+        case ListRef() | DictRef() | ObjectRef():
+            contents = state[("place", pattern.place, "")]
+            match contents:
+                case Held():
+                    return [low.atom(value)]
+                case Items(items=items):
+                    parts = containers.items_of(low, value)
+                    if parts is None or len(parts) != len(items):
+                        _mismatch(low, f"a list of {len(items)}")
+                    pairs = zip(items, parts, strict=True)
+                    return [a for p, v in pairs for a in match_leaves(low, p, state, v)]
+                case Entries(keys=keys, values=items):
+                    pairs_ = containers.entries(low, value)
+                    given = dict(pairs_)
+                    if set(given) != set(keys):
+                        _mismatch(low, f"a dict with the keys {list(keys)}")
+                    return [
+                        a
+                        for k, p in zip(keys, items, strict=True)
+                        for a in match_leaves(low, p, state, given[k])
+                    ]
+                case Fields(names=names, values=items):
+                    return [
+                        a
+                        for n, p in zip(names, items, strict=True)
+                        for a in match_leaves(low, p, state, get_attribute(low, value, n))
+                    ]
+        case Static(value=known) if not isinstance(known, (int, float, complex)) or isinstance(known, bool):
+            return []
+    return [low.atom(value)]
+
+
+def _mismatch(low: Lowering, wanted: str) -> Any:
+    low.refuse(
+        f"the cotangent or tangent has another structure: {wanted} is needed",
+        "give it the structure of the value it belongs to",
+    )
+
+
+def unit_seed(low: Lowering, value: Abstract) -> Atom:
+    """The cotangent 1 of a real scalar result; anything else is refused."""
+    match value:
+        case Value(type=kind):
+            if isinstance(kind, Unknown) or (isinstance(kind, Array) and kind.dims is None):
+                low.builder.effect(runtime.require_scalar, value)
+                return Literal(1.0)
+            if is_complex(kind):
+                _not_scalar(low, "a complex number", "take its real part, or use vjp")
+            if dims_of(kind) == () and is_differentiable(kind):
+                if isinstance(kind, (NumPyScalar, Array)) and kind.dtype not in (None, "float64"):
+                    return Literal(np.dtype(kind.dtype).type(1))
+                return Literal(1.0)
+            if dims_of(kind) == ():
+                _not_scalar(low, f"an {kind}, which has no derivative", "return a float")
+            if isinstance(kind, Array):
+                _not_scalar(low, f"an array {kind}", "reduce it with np.sum, or use jacobian or vjp")
+            _not_scalar(low, str(kind), "return one float")
+        case Static(value=known) if isinstance(known, (int, float)) and not isinstance(known, bool):
+            return Literal(1.0)
+        case Static(value=None):
+            _not_scalar(low, "None", "add a return statement")
+        case Static(value=known):
+            _not_scalar(low, f"a {type(known).__name__}", "return one float")
+        case TupleRef():
+            _not_scalar(low, "a tuple", "return one scalar, or use has_aux=True for (scalar, extra)")
+    _not_scalar(low, f"a {type(value).__name__.removesuffix('Ref').lower()}", "return one scalar")
+    raise AssertionError
+
+
+def _not_scalar(low: Lowering, what: str, hint: str) -> None:
+    raise NotDifferentiable(
+        low.place(), f"grad needs a function that returns one real scalar; this one returns {what}", hint
+    )
+
+
+_ = (Apply, DictType, Transformed, TupleType)
+
+
+def like(low: Lowering, pulled: Pulled) -> tuple[Abstract, Value]:
+    """A parameter for the cotangent of a result, and its abstract value."""
+    import operator
+
+    kinds = iter([s.type for s in pulled.seeds])
+
+    def build(pattern: Any, make: Callable[[Type], Value], own: Callable[[], Value]) -> Abstract:
+        match pattern:
+            case TupleRef(items=items, cls=cls):
+                whole = own()
+                return TupleRef(tuple(_part(build, whole, i, k, operator.getitem, low) for k, i in enumerate(items)), cls)
+            case ListRef() | DictRef() | ObjectRef():
+                contents = pulled.inner.contents[("place", pattern.place, "")]
+                match contents:
+                    case Items(items=items):
+                        whole = own()
+                        parts = [_part(build, whole, i, k, operator.getitem, low) for k, i in enumerate(items)]
+                        return low.new_list(Items(tuple(parts)))
+                    case Entries(keys=keys, values=values):
+                        whole = own()
+                        parts = [
+                            _part(build, whole, v, k, operator.getitem, low)
+                            for k, v in zip(keys, values, strict=True)
+                        ]
+                        return low.new_dict(Entries(keys, tuple(parts)))
+                    case Fields(names=names, values=values):
+                        whole = own()
+                        parts = [
+                            _part(build, whole, v, n, getattr, low) for n, v in zip(names, values, strict=True)
+                        ]
+                        return low.new_object(pattern.cls, Fields(names, tuple(parts), None))
+                    case Held():
+                        return low.new_list(Held(make(next(kinds)), "argument"))
+            case Static(value=known) if not isinstance(known, (int, float, complex)) or isinstance(known, bool):
+                return pattern  # type: ignore[no-any-return]
+        return make(next(kinds))
+
+    param = Value("out_bar", Opaque("object"))
+
+    def top(kind: Type) -> Value:
+        param.type = kind
+        return param
+
+    return build(pulled.pattern, top, lambda: param), param
+
+
+def _part(build: Any, whole: Value, pattern: Any, key: Any, callee: Any, low: Lowering) -> Abstract:
+    def make(kind: Type) -> Value:
+        return low.builder.apply_typed(callee, (whole, Literal(key)), kind)
+
+    def own() -> Value:
+        return low.builder.apply_typed(callee, (whole, Literal(key)), Opaque("object"))
+
+    found: Abstract = build(pattern, make, own)
+    return found

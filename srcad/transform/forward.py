@@ -1,0 +1,486 @@
+"""Forward mode: each operation followed by its tangent.
+
+The tangent of a loop is the loop with tangents carried beside values, of an ``if`` the ``if`` handing
+over both.  A tangent that is zero is not computed: None stands for it.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from srcad import rules
+from srcad.errors import RuleError
+from srcad.ir import (
+    UNDEFINED,
+    Accumulate,
+    Apply,
+    Atom,
+    Block,
+    Call,
+    Effect,
+    For,
+    If,
+    Items,
+    Literal,
+    Op,
+    Stream,
+    Try,
+    Update,
+    Value,
+    While,
+    With,
+)
+from srcad.ir.build import Builder
+from srcad.ir.core import Handler, make_dict, make_list, make_tuple, select
+from srcad.ir.infer import atom_type
+from srcad.ir.types import Array, DictType, ListType, Number, TupleType, is_differentiable, same_shape
+from srcad.rules import Rule
+from srcad.transform import bodies, spaces
+from srcad.transform.pullback import Bound, Transposer, bind, missing_rule, place_of
+
+
+class Pusher:
+    """Writes tangents of blocks; ``active`` says which values have one."""
+
+    def __init__(
+        self, active: Callable[[Value], bool], functions: Any = None, *, linear: bool = False
+    ) -> None:
+        self.active = active
+        self.functions = functions
+        self.linear = linear
+        self.transposer = Transposer(active)
+        self.tangents: dict[Value, Atom] = {}
+
+    # ---- tangents
+
+    def tangent(self, atom: Atom) -> Atom | None:
+        """The tangent of an atom; None if it is zero."""
+        return self.tangents.get(atom) if isinstance(atom, Value) else None
+
+    def full(self, b: Builder, atom: Atom) -> Atom:
+        """The tangent of an atom, zeros written out."""
+        found = self.tangent(atom)
+        return spaces.zeros(b, atom) if found is None else found
+
+    def set(self, value: Value, tangent: Atom | None) -> None:
+        """Note the tangent of a value."""
+        if tangent is None or not is_differentiable(value.type):
+            return
+        if isinstance(tangent, Literal) and tangent.value is None:
+            return
+        if isinstance(tangent, Value) and not tangent.hint:
+            tangent.hint = spaces.value_hint(value, "_dot")
+        self.tangents[value] = tangent
+
+    # ---- operations
+
+    def push_ops(self, ops: tuple[Op, ...], b: Builder) -> None:
+        """Write operations with their tangents."""
+        for op in ops:
+            with b.at(op.loc):
+                self._push(op, b)
+
+    def _push(self, op: Op, b: Builder) -> None:
+        match op:
+            case Apply():
+                b.append(op)
+                if any(self.tangent(a) is not None for a in (*op.args, *(k for _, k in op.keywords))):
+                    self.push_apply(op, b)
+            case Effect():
+                b.append(op)
+                if op.result is not None and any(self.tangent(a) is not None for a in op.args):
+                    if is_differentiable(op.result.type) and self.active(op.result):
+                        raise missing_rule(op, op.callee)
+            case Update():
+                self._push_update(op, b)
+            case Accumulate():
+                b.append(op)
+                target, term = self.tangent(op.target), self.tangent(op.term)
+                if target is None and term is None:
+                    return
+                start = self.full(b, op.target)
+                if term is None:
+                    self.set(op.version, start)
+                else:
+                    self.set(op.version, b.accumulate(start, op.index, term))
+            case If():
+                self._push_if(op, b)
+            case For() | While():
+                self._push_loop(op, b)
+            case With():
+                block, extra = self._block(op.body, b, self._varied(op.results))
+                outcomes = self._outcomes(op.results, extra)
+                b.append(With(op.manager, block, (*op.results, *outcomes), op.loc))
+            case Try():
+                self._push_try(op, b)
+            case Call():
+                self.functions.push_call(self, op, b)
+
+    def push_apply(self, op: Apply, b: Builder) -> None:
+        """The tangent of a call whose arguments have tangents."""
+        structural = _STRUCTURAL.get(op.callee)
+        if structural is not None:
+            self.set(op.result, structural(self, op, b))
+            return
+        if rules.is_constant(op.callee) or not is_differentiable(op.result.type):
+            return
+        if not self.active(op.result):
+            return
+        transpose = rules.lookup_transpose(op.callee)
+        rule = rules.lookup(op.callee)
+        if transpose is not None and (self.linear or rule is transpose):
+            self.set(op.result, self._push_linear(bind(transpose, op), b))
+            return
+        if rule is None or rule.kind != "differential":
+            raise missing_rule(op, op.callee)
+        if self.linear:
+            raise RuleError(place_of(op.loc), f"{rule.name} is not linear, but a differential goes through it")
+        self.set(op.result, self._push_differential(bind(rule, op), b))
+
+    # ---- rules
+
+    def _push_linear(self, bound: Bound, b: Builder) -> Atom | None:
+        rule, op = bound.rule, bound.op
+        self.transposer._refuse_lost(bound)
+        names = [n for n in rule.wrt if self._has_tangent(bound.atom(n))]
+        if not names:
+            return None
+        if rule.kind == "linear":
+            replaced = {}
+            for name in rule.wrt:
+                value = bound.atom(name)
+                for part in value if isinstance(value, tuple) else (value,):
+                    if isinstance(part, (Value, Literal)):
+                        replaced[part] = self._linear_argument(b, rule, part)
+            return self._again(bound, op, replaced, b)
+        total: Atom | None = None
+        for name in names:
+            value = bound.atom(name)
+            for part in value if isinstance(value, tuple) else (value,):
+                tangent = self.tangent(part)
+                if tangent is None:
+                    continue
+                positions = [k for k, a in enumerate(op.args) if a is part]
+                if name in rule.wrt and not isinstance(value, tuple):
+                    positions = self._position(bound, name)
+                for position in positions[:1]:
+                    term = self._again_at(bound, op, position, tangent, b)
+                    total = term if total is None else b.apply(operator.add, total, term)
+        return total
+
+    def _position(self, bound: Bound, name: str) -> list[Any]:
+        op = bound.op
+        names = list(bound.rule.parameters.parameters)
+        if name in dict(op.keywords):
+            return [name]
+        return [names.index(name)]
+
+    def _has_tangent(self, value: Any) -> bool:
+        parts = value if isinstance(value, tuple) else (value,)
+        return any(self.tangent(p) is not None for p in parts if isinstance(p, Value))
+
+    def _linear_argument(self, b: Builder, rule: Rule, part: Atom) -> Atom:
+        found = self.tangent(part)
+        if found is not None:
+            return found
+        if isinstance(part, Literal) and not isinstance(part.value, (int, float, complex)):
+            return part
+        if rule.elementwise or isinstance(atom_type(part), Number):
+            return Literal(0.0)
+        if not is_differentiable(atom_type(part)):
+            if isinstance(atom_type(part), Array):
+                return b.apply(_zeros_like(), part)
+            return _zero_structure(b, part)
+        return spaces.zeros(b, part)
+
+    def _again(self, bound: Bound, op: Apply, replaced: dict[Atom, Atom], b: Builder) -> Atom:
+        wrt = [bound.atom(n) for n in bound.rule.wrt]
+        flat = [p for v in wrt for p in (v if isinstance(v, tuple) else (v,))]
+
+        def read(atom: Atom) -> Atom:
+            return replaced[atom] if any(atom is f for f in flat) else atom
+
+        args = tuple(map(read, op.args))
+        keywords = {k: read(v) for k, v in op.keywords}
+        return self._shaped(b, b.apply(op.callee, *args, **keywords), op.result, bound.rule)
+
+    def _again_at(self, bound: Bound, op: Apply, position: Any, tangent: Atom, b: Builder) -> Atom:
+        args = tuple(tangent if k == position else a for k, a in enumerate(op.args))
+        keywords = {k: tangent if k == position else v for k, v in op.keywords}
+        return self._shaped(b, b.apply(op.callee, *args, **keywords), op.result, bound.rule)
+
+    def _shaped(self, b: Builder, tangent: Atom, result: Value, rule: Rule) -> Atom:
+        """Broadcast a tangent to the shape of its value, where an inactive argument gave that."""
+        if not rule.elementwise or isinstance(result.type, (Number, ListType, TupleType)):
+            return tangent
+        kind = atom_type(tangent)
+        if same_shape(kind, result.type):
+            return spaces.match_dtype(b, tangent, result.type)
+        from srcad.ir.types import dims_of
+
+        have, want = dims_of(kind), dims_of(result.type)
+        if have == () and want == ():
+            return tangent
+        import numpy as np
+
+        shaped = spaces._shaped(kind, result.type)
+        made = b.apply_typed(np.broadcast_to, (tangent, b.apply(np.shape, result)), shaped)
+        return spaces.match_dtype(b, made, result.type)
+
+    def _push_differential(self, bound: Bound, b: Builder) -> Atom | None:
+        self.transposer._refuse_lost(bound)
+        inner, differentials, low, result = self.transposer.differential_block(bound, b)
+        pusher = Pusher(lambda v: True, linear=True)
+        standing: dict[Value, Atom] = {}
+        for name, ds in differentials.items():
+            vs = bound.atom(name)
+            pairs = zip(ds, vs, strict=True) if isinstance(ds, tuple) else [(ds, vs)]
+            for d, v in pairs:
+                if isinstance(d, Value):
+                    standing[d] = v
+                    tangent = self.tangent(v)
+                    if tangent is not None:
+                        pusher.tangents[d] = tangent
+        outcome = bodies.containers.unpack(low, result, len(bound.op.result.type.items)) if isinstance(
+            bound.op.result.type, TupleType
+        ) else [result]
+        atoms = [low.atom(o) for o in outcome]
+        pusher.push_linear_block(inner, standing, b)
+        found = [pusher.tangent(a) for a in atoms]
+        if isinstance(bound.op.result.type, TupleType):
+            parts = [
+                (Literal(None) if not is_differentiable(k) else
+                 spaces.zeros(b, b.apply(operator.getitem, bound.op.result, Literal(i))) if f is None else f)
+                for i, (f, k) in enumerate(zip(found, bound.op.result.type.items, strict=True))
+            ]
+            return b.apply(make_tuple, *parts)
+        if found[0] is None:
+            return None
+        return self._shaped(b, found[0], bound.op.result, bound.rule)
+
+    def push_linear_block(self, inner: Builder, standing: dict[Value, Atom], b: Builder) -> None:
+        """Evaluate a linear block at the tangents of its differentials.
+
+        The block itself goes along with each differential standing for its argument: for
+        coefficients and shapes.
+        """
+        from srcad.ir.walk import map_atoms
+
+        def read(atom: Atom) -> Atom:
+            return standing.get(atom, atom) if isinstance(atom, Value) else atom
+
+        for op in inner.ops:
+            made = map_atoms(op, read, lambda v: v)
+            b.adopt(made)
+            match op:
+                case Apply():
+                    if any(self.tangent(a) is not None for a in (*op.args, *(k for _, k in op.keywords))):
+                        self.push_apply(op, b)
+                case If() | For() | Update() | Accumulate():
+                    b.ops.pop()
+                    self._push(op, b)
+                case _:
+                    pass
+
+    # ---- writes
+
+    def _push_update(self, op: Update, b: Builder) -> None:
+        target = self.tangent(op.target)
+        values = [self.tangent(a) for a in op.args]
+        idle = target is None and all(v is None for v in values)
+        if idle or not (self.active(op.version) or (op.result is not None and self.active(op.result))):
+            b.append(op)
+            return
+        # a container without a tangent has the zero of its length before the write
+        start = spaces.zeros(b, op.target) if target is None else target
+        b.append(op)
+        assert isinstance(start, Value)
+        args = list(op.args)
+        if op.callee in (list.append, list.insert, operator.setitem):
+            args[-1] = self._item(b, op.args[-1], start)
+        result = None
+        if op.result is not None:
+            kind = start.type
+            result = Value("", kind.item if isinstance(kind, (ListType, DictType)) else op.result.type)
+        version = b.update(op.callee, start, *args, kind=spaces.tangent_type(op.version.type), result=result)
+        self.set(op.version, version)
+        if result is not None and op.result is not None:
+            self.set(op.result, result)
+
+    def _item(self, b: Builder, value: Atom, container: Value) -> Atom:
+        found = self.tangent(value)
+        if found is not None:
+            return found
+        if is_differentiable(atom_type(value)):
+            return spaces.zeros(b, value)
+        return Literal(0.0)
+
+    # ---- branches
+
+    def _varied(self, results: tuple[Value, ...]) -> list[int]:
+        return [k for k, r in enumerate(results) if self.active(r) and is_differentiable(r.type)]
+
+    def _block(self, block: Block, b: Builder, ks: list[int]) -> tuple[Block, list[int]]:
+        inner = Builder(b)
+        self.push_ops(block.ops, inner)
+        ends = tuple(self._end(inner, block.yields[k]) for k in ks)
+        return inner.block(block.params, (*block.yields, *ends)), ks
+
+    def _end(self, b: Builder, atom: Atom) -> Atom:
+        if atom is UNDEFINED:
+            return UNDEFINED
+        found = self.tangent(atom)
+        if found is not None:
+            return found
+        if isinstance(atom, Literal):
+            return Literal(0.0)
+        return spaces.zeros(b, atom)
+
+    def _outcomes(self, results: tuple[Value, ...], ks: list[int]) -> tuple[Value, ...]:
+        outcomes = []
+        for k in ks:
+            value = results[k]
+            outcome = Value(spaces.value_hint(value, "_dot"), spaces.tangent_type(value.type))
+            self.tangents[value] = outcome
+            outcomes.append(outcome)
+        return tuple(outcomes)
+
+    def _push_if(self, op: If, b: Builder) -> None:
+        ks = self._varied(op.results)
+        then, _ = self._block(op.then, b, ks)
+        orelse, _ = self._block(op.orelse, b, ks)
+        outcomes = self._outcomes(op.results, ks)
+        b.append(If(op.test, then, orelse, (*op.results, *outcomes), op.loc))
+
+    def _push_try(self, op: Try, b: Builder) -> None:
+        ks = self._varied(op.results)
+        body, _ = self._block(op.body, b, ks)
+        handlers = tuple(Handler(h.kinds, self._block(h.body, b, ks)[0]) for h in op.handlers)
+        outcomes = self._outcomes(op.results, ks)
+        b.append(Try(body, handlers, op.final, (*op.results, *outcomes), op.loc))
+
+    # ---- loops
+
+    def _push_loop(self, op: For | While, b: Builder) -> None:
+        count = len(op.streams) if isinstance(op, For) else 0
+        params = op.body.params[count:]
+        ks = [k for k, p in enumerate(params) if self.active(p) and is_differentiable(p.type)]
+        inner = Builder(b)
+        targets = list(op.body.params[:count])
+        streams: list[Stream] = list(op.streams) if isinstance(op, For) else []
+        if isinstance(op, For):
+            for target, stream in zip(op.body.params, op.streams, strict=False):
+                if not isinstance(stream, Items):
+                    continue
+                tangents = self.tangent(stream.sequence)
+                if tangents is None:
+                    continue
+                item = Value(spaces.value_hint(target, "_dot"), spaces.tangent_type(target.type))
+                streams.append(Items(tangents, stream.backward))
+                targets.append(item)
+                self.tangents[target] = item
+        inits = [
+            Literal(0.0) if isinstance(op.carried[k], Literal) and op.carried[k] is not UNDEFINED
+            else UNDEFINED if op.carried[k] is UNDEFINED
+            else self.full(b, op.carried[k])
+            for k in ks
+        ]
+        dots = []
+        for k in ks:
+            dot = Value(spaces.value_hint(params[k], "_dot"), spaces.tangent_type(params[k].type))
+            self.tangents[params[k]] = dot
+            dots.append(dot)
+        self.push_ops(op.body.ops, inner)
+        ends = tuple(self._end(inner, op.body.yields[k]) for k in ks)
+        carried = len(params)
+        yields = (*op.body.yields[:carried], *ends, *op.body.yields[carried:])
+        body = inner.block((*targets, *params, *dots), yields)
+        outcomes = self._outcomes(op.results, ks)
+        all_inits, results = (*op.carried, *inits), (*op.results, *outcomes)
+        if isinstance(op, For):
+            b.append(For(tuple(streams), all_inits, body, results, op.stops, op.loc))
+        else:
+            extra = tuple(Value(d.hint, d.type) for d in dots)
+            test = Block((*op.test.params, *extra), op.test.ops, op.test.yields)
+            b.append(While(all_inits, test, body, results, op.stops, op.loc))
+
+
+def _zeros_like() -> Any:
+    import numpy as np
+
+    return np.zeros_like
+
+
+def _zero_structure(b: Builder, part: Atom) -> Atom:
+    from srcad import runtime
+
+    return b.apply_typed(runtime.zeros_like, (part,), atom_type(part))
+
+
+# ---- displays and other syntax
+
+
+def _push_display(self: Pusher, op: Apply, b: Builder) -> Atom | None:
+    parts = []
+    for item in op.args:
+        found = self.tangent(item)
+        if found is not None:
+            parts.append(found)
+        elif is_differentiable(atom_type(item)):
+            parts.append(spaces.zeros(b, item))
+        else:
+            numeric = isinstance(atom_type(item), Number)
+            parts.append(Literal(0.0) if numeric and isinstance(op.result.type, ListType) else Literal(None))
+    return b.apply_typed(op.callee, tuple(parts), spaces.tangent_type(op.result.type))
+
+
+def _push_dict(self: Pusher, op: Apply, b: Builder) -> Atom | None:
+    parts: list[Atom] = []
+    for key, item in zip(op.args[::2], op.args[1::2], strict=True):
+        found = self.tangent(item)
+        parts += [key, found if found is not None else
+                  spaces.zeros(b, item) if is_differentiable(atom_type(item)) else Literal(0.0)]
+    return b.apply_typed(make_dict, tuple(parts), spaces.tangent_type(op.result.type))
+
+
+def _push_select(self: Pusher, op: Apply, b: Builder) -> Atom | None:
+    test, then, orelse = op.args
+    left, right = self._end(b, then), self._end(b, orelse)
+    return b.apply(select, test, left, right)
+
+
+def _push_getitem(self: Pusher, op: Apply, b: Builder) -> Atom | None:
+    target, index = op.args
+    found = self.tangent(target)
+    if found is None:
+        return None
+    if not is_differentiable(op.result.type):
+        return None
+    return b.apply(operator.getitem, found, index)
+
+
+def _push_same(self: Pusher, op: Apply, b: Builder) -> Atom | None:
+    found = self.tangent(op.args[0])
+    return None if found is None else b.apply_typed(op.callee, (found,), spaces.tangent_type(op.result.type))
+
+
+def _push_get(self: Pusher, op: Apply, b: Builder) -> Atom | None:
+    bar, key, default = op.args
+    found = self.tangent(bar)
+    if found is None:
+        return None
+    return b.apply_typed(dict.get, (found, key, self._end(b, default)), spaces.tangent_type(op.result.type))
+
+
+_STRUCTURAL: dict[Any, Callable[[Pusher, Apply, Builder], Atom | None]] = {
+    make_tuple: _push_display,
+    make_list: _push_display,
+    make_dict: _push_dict,
+    select: _push_select,
+    operator.getitem: _push_getitem,
+    list: _push_same,
+    dict: _push_same,
+    dict.get: _push_get,
+}

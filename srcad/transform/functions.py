@@ -1,0 +1,194 @@
+"""Derivatives of functions that stay functions: a pair for reverse mode, one for forward mode.
+
+The pair of a function is an augmented primal, which returns what the reverse reads (``saved``) beside
+its results, and a reverse, which takes it back.  Both are made once for each set of active arguments;
+a recursive function calls its own pair.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from typing import Any
+
+from srcad import rules
+from srcad.analysis.activity import useful_values, varied_values
+from srcad.ir import Apply, Block, Call, Function, FunctionRef, Literal, Op, Value
+from srcad.ir.build import Builder
+from srcad.ir.core import make_tuple
+from srcad.ir.types import UNKNOWN, is_differentiable
+from srcad.ir.walk import all_ops, free_values, results
+from srcad.transform import spaces
+from srcad.transform.adjoints import Adjoints
+from srcad.transform.dce import prune_block
+from srcad.transform.forward import Pusher
+from srcad.transform.pullback import Transposer
+from srcad.transform.reverse import Reverser, _flat, _renamed, protect, with_copies
+
+
+def active_values(block: Block, inputs: Any, outputs: Any) -> dict[Value, None]:
+    """The values between inputs and outputs that carry a derivative."""
+    varied = varied_values(block, inputs, rules.is_constant)
+    useful = useful_values(block, outputs, rules.is_constant)
+    return {v: None for v in varied if v in useful}
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The reverse-mode functions of a function."""
+
+    forward: FunctionRef
+    reverse: FunctionRef
+
+
+class Functions:
+    """The derivative functions made so far."""
+
+    def __init__(self, *, exact: bool) -> None:
+        self.exact = exact
+        self.pairs: dict[Any, Pair] = {}
+        self.tangents: dict[Any, FunctionRef] = {}
+
+    # ---- reverse mode
+
+    def pull_call(self, reverser: Reverser, op: Call, adjoints: Adjoints) -> list[Op]:
+        """The reverse of a call; the forward call of the augmented primal."""
+        wanted = tuple(k for k, r in enumerate(op.results) if adjoints.active(r))
+        if all(adjoints.get(op.results[k]) is None for k in wanted):
+            return [op]
+        given = tuple(
+            k for k, a in enumerate(op.args) if isinstance(a, Value) and adjoints.active(a)
+        )
+        pair = self.pair(op.function, given, wanted)
+        function = op.function.function
+        assert function is not None
+        saved = Value(f"{op.function.name}_saved", UNKNOWN)
+        b = adjoints.builder
+        cts = []
+        for k in wanted:
+            state = adjoints.get(op.results[k])
+            result = op.results[k]
+            cts.append(spaces.zeros(b, result) if state is None else adjoints.atom(state, result))
+        bars = tuple(
+            Value("", spaces.tangent_type(function.params[k].type)) for k in given
+        )
+        b.append(Call(pair.reverse, (saved, *cts), bars, b.loc))
+        for k, bar in zip(given, bars, strict=True):
+            adjoints.add(op.args[k], bar)
+        return [Call(pair.forward, op.args, (*op.results, saved), op.loc)]
+
+    def pair(self, ref: FunctionRef, given: tuple[int, ...], wanted: tuple[int, ...]) -> Pair:
+        """The pair of a function for its active arguments and results."""
+        key = (ref, given, wanted)
+        if key not in self.pairs:
+            pair = Pair(FunctionRef(f"{ref.name}_fwd"), FunctionRef(f"{ref.name}_rev"))
+            self.pairs[key] = pair
+            self._derive(ref, given, wanted, pair)
+        return self.pairs[key]
+
+    def _derive(
+        self, ref: FunctionRef, given: tuple[int, ...], wanted: tuple[int, ...], pair: Pair
+    ) -> None:
+        function = ref.function
+        assert function is not None
+        inputs = [function.params[k] for k in given]
+        yields = function.body.yields
+        outputs = [yields[k] for k in wanted]
+        active = active_values(function.body, inputs, [o for o in outputs if isinstance(o, Value)])
+        active.update(dict.fromkeys(inputs))
+        b = Builder(exact=self.exact, simplify=True)
+        adjoints = Adjoints(b, lambda v: v in active)
+        seeds = []
+        for output in outputs:
+            kind = output.type if isinstance(output, Value) else spaces.FLOAT
+            seed = Value(spaces.value_hint(output, "_bar") or "out_bar", spaces.tangent_type(kind))
+            seeds.append(seed)
+            adjoints.add(output, seed)
+        reverser = Reverser(Transposer(adjoints.active), self)
+        forward = reverser.sweep(function.body, adjoints)
+        bars = tuple(adjoints.take(p) or spaces.zeros(b, p) for p in inputs)
+        reverse = prune_block(b.block((), bars))
+        ops = _flat(forward)
+        inside = dict.fromkeys((*function.params, *(r for op in ops for r in results(op))))
+        needed = [v for v in free_values(reverse) if v in inside]
+        mapping, copies = protect(ops, needed)
+        ops = with_copies(ops, function.params, copies)
+        saved = Value("saved", spaces.TupleType(tuple(v.type for v in needed)))
+        pack = Apply(make_tuple, tuple(mapping[v] for v in needed), (), saved, None)
+        forward_block = Block((), (*ops, pack), (*yields, saved))
+        pair.forward.function = Function(
+            pair.forward.name, function.params, prune_block(forward_block), function.loc
+        )
+        param = Value("saved", saved.type)
+        names: dict[Value, Any] = {}
+        head: list[Op] = []
+        for k, value in enumerate(needed):
+            fresh = Value(value.hint, value.type)
+            names[value] = fresh
+            head.append(Apply(operator.getitem, (param, Literal(k)), (), fresh, None))
+        renamed = _renamed(reverse, names)
+        body = Block((), (*head, *renamed.ops), renamed.yields)
+        pair.reverse.function = Function(
+            pair.reverse.name, (param, *seeds), prune_block(body), function.loc
+        )
+
+    # ---- forward mode
+
+    def push_call(self, pusher: Pusher, op: Call, b: Builder) -> None:
+        """A call with tangents."""
+        given = tuple(k for k, a in enumerate(op.args) if pusher.tangent(a) is not None)
+        wanted = tuple(
+            k for k, r in enumerate(op.results) if pusher.active(r) and is_differentiable(r.type)
+        )
+        if not given or not wanted:
+            b.append(op)
+            return
+        ref = self.tangent(op.function, given, wanted)
+        dots = tuple(
+            Value(
+                spaces.value_hint(op.results[k], "_dot"), spaces.tangent_type(op.results[k].type)
+            )
+            for k in wanted
+        )
+        tangents = tuple(t for k in given if (t := pusher.tangent(op.args[k])) is not None)
+        b.append(Call(ref, (*op.args, *tangents), (*op.results, *dots), op.loc))
+        for k, dot in zip(wanted, dots, strict=True):
+            pusher.set(op.results[k], dot)
+
+    def tangent(self, ref: FunctionRef, given: tuple[int, ...], wanted: tuple[int, ...]) -> FunctionRef:
+        """The tangent function of a function for its active arguments."""
+        key = (ref, given, wanted)
+        if key not in self.tangents:
+            made = FunctionRef(f"{ref.name}_jvp")
+            self.tangents[key] = made
+            function = ref.function
+            assert function is not None
+            inputs = [function.params[k] for k in given]
+            varied = varied_values(function.body, inputs, rules.is_constant)
+            b = Builder(exact=self.exact, simplify=True)
+            pusher = Pusher(lambda v: v in varied, self)
+            dots = []
+            for value in inputs:
+                dot = Value(spaces.value_hint(value, "_dot"), spaces.tangent_type(value.type))
+                dots.append(dot)
+                pusher.tangents[value] = dot
+            pusher.push_ops(function.body.ops, b)
+            ends = tuple(pusher._end(b, function.body.yields[k]) for k in wanted)
+            block = prune_block(b.block((), (*function.body.yields, *ends)))
+            made.function = Function(made.name, (*function.params, *dots), block, function.loc)
+        return self.tangents[key]
+
+
+def reachable(function: Function) -> tuple[FunctionRef, ...]:
+    """The functions that a function calls, directly or not, in the order of first use."""
+    found: dict[FunctionRef, None] = {}
+
+    def visit(block: Block) -> None:
+        for op in all_ops(block):
+            if isinstance(op, Call) and op.function not in found:
+                found[op.function] = None
+                assert op.function.function is not None
+                visit(op.function.function.body)
+
+    visit(function.body)
+    return tuple(found)

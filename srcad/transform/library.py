@@ -1,0 +1,627 @@
+"""What calls of transforms mean inside lowered code, and which functions are primitives.
+
+``srcad.grad(f)`` in a differentiated function makes an abstract derivative; calling it writes the
+derivative of ``f`` where the call stands.  A derivative that is differentiated at top level is lowered
+in the same way, so there is one path for all orders.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from srcad import rules, runtime
+from srcad.errors import NotDifferentiable
+from srcad.frontend import calls, containers, statements
+from srcad.frontend.abstract import (
+    Abstract,
+    DictRef,
+    Fields,
+    Intrinsic,
+    Items,
+    ListRef,
+    MaybeUnbound,
+    ObjectRef,
+    Partial,
+    Static,
+    Transformed,
+    TupleRef,
+)
+from srcad.frontend.lowering import Lowering
+from srcad.ir import Literal, Value
+from srcad.ir.types import Array, Dim, Number, NumPyScalar, dims_of, rank
+from srcad.transform.expand import Differentiator, Pulled, transplant, unit_seed
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """A transform with its options: 'grad', 'value_and_grad', 'jacrev', 'jacfwd', 'jacobian' or
+    'derivative'."""
+
+    kind: str
+    argnums: int | str | tuple[int | str, ...] = 0
+    has_aux: bool = False
+
+    @property
+    def wrt(self) -> tuple[int | str, ...]:
+        """The arguments to differentiate by."""
+        return self.argnums if isinstance(self.argnums, tuple) else (self.argnums,)
+
+    @property
+    def single(self) -> bool:
+        """Whether one argument was asked for, so that its gradient comes without a tuple."""
+        return not isinstance(self.argnums, tuple)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Split:
+    """``vjp`` of a function, to be compiled as a forward and a reverse function."""
+
+    function: Any
+
+    def __call__(self, *args: Any) -> Any:
+        raise TypeError("compiled, not called")
+
+
+_TRANSFORMS: dict[Any, Callable[..., Any]] = {}
+
+
+def transform(function: Any) -> Callable[[Any], Any]:
+    """Declare how the compiler expands a call of a public function."""
+
+    def register(handler: Any) -> Any:
+        _TRANSFORMS[function] = handler
+        return handler
+
+    return register
+
+
+class CompilerLibrary:
+    """The ``Library`` of user code: primitives have rules, transforms are expanded."""
+
+    points: ClassVar[dict[type, Callable[..., Any]]] = {}
+    """How calls of other transform objects are expanded, by their class."""
+
+    def __init__(self, opaque: Callable[[Any], bool] = lambda function: False) -> None:
+        self.differentiator = Differentiator()
+        self.split: tuple[Pulled, dict[Any, Any]] | None = None
+        self.is_opaque_function = opaque
+
+    def is_known(self, function: object) -> bool:
+        """Whether a function is a primitive."""
+        return rules.is_known(function)
+
+    def is_effect(self, function: object) -> bool:
+        """Whether a call has to stay in order."""
+        return rules.is_effect(function)
+
+    def is_opaque(self, function: object) -> bool:
+        """Whether a function is run as it is."""
+        return self.is_opaque_function(function)
+
+    def expand(
+        self,
+        low: Lowering,
+        function: Any,
+        args: list[Abstract],
+        keywords: dict[str, Abstract],
+        node: Any,
+    ) -> Any:
+        """The result of calling a derivative or a transform; NotImplemented for other functions."""
+        if isinstance(function, Transformed):
+            return self.apply(low, function.transform, function.function, args, keywords)
+        if isinstance(function, Split):
+            return self._split(low, function, args)
+        if type(function) in self.points:
+            return self.points[type(function)](self, low, function, args, keywords)
+        spec = getattr(type(function), "__srcad_transform__", None)
+        if spec is not None:
+            inner = low.session.importer.constant(low, function.primal)
+            return self.apply(low, function.spec, inner, args, keywords)
+        try:
+            handler = _TRANSFORMS.get(function)
+        except TypeError:
+            return NotImplemented
+        if handler is None:
+            return NotImplemented
+        return handler(self, low, args, keywords)
+
+    # ---- derivatives
+
+    def apply(
+        self, low: Lowering, spec: Spec, function: Abstract, args: list[Abstract], keywords: dict[str, Abstract]
+    ) -> Abstract:
+        """The result of calling a derivative."""
+        wrt = self._which(low, spec, function, args, keywords)
+        match spec.kind:
+            case "grad" | "value_and_grad":
+                return self._gradient(low, spec, function, args, keywords, wrt)
+            case "jacrev":
+                return self._jacrev(low, spec, function, args, keywords, wrt)
+            case "jacfwd":
+                return self._jacfwd(low, spec, function, args, keywords, wrt)
+            case "jacobian":
+                if self._prefers_forward(low, function, args, keywords, wrt):
+                    return self._jacfwd(low, spec, function, args, keywords, wrt)
+                return self._jacrev(low, spec, function, args, keywords, wrt)
+            case "derivative":
+                ones = [Static(1.0) for _ in wrt]
+                _, tangent = self.differentiator.jvp(low, function, args, keywords, wrt, ones)
+                return tangent
+        raise AssertionError(spec.kind)
+
+    def _which(
+        self,
+        low: Lowering,
+        spec: Spec,
+        function: Abstract,
+        args: list[Abstract],
+        keywords: dict[str, Abstract],
+    ) -> tuple[int | str, ...]:
+        """The differentiated arguments as positions or keywords of this call."""
+        found: list[int | str] = []
+        names = parameter_names(function)
+        for which in spec.wrt:
+            if isinstance(which, str):
+                if which in keywords:
+                    found.append(which)
+                elif names is not None and which in names and names.index(which) < len(args):
+                    found.append(names.index(which))
+                else:
+                    raise NotDifferentiable(
+                        low.place(), f"argnums names {which!r}, which this call does not pass", ""
+                    )
+                continue
+            position = which + len(args) if which < 0 else which
+            if 0 <= position < len(args):
+                found.append(position)
+            elif names is not None and 0 <= which < len(names) and names[which] in keywords:
+                found.append(names[which])
+            else:
+                raise NotDifferentiable(
+                    low.place(),
+                    f"argnums is {which}, but the call passes {len(args)} positional arguments",
+                    "pass that argument by position, or give argnums as its name",
+                )
+        return tuple(found)
+
+    def _gradient(
+        self,
+        low: Lowering,
+        spec: Spec,
+        function: Abstract,
+        args: list[Abstract],
+        keywords: dict[str, Abstract],
+        wrt: tuple[int | str, ...],
+    ) -> Abstract:
+        pulled = self.differentiator.vjp(low, function, args, keywords, wrt, has_aux=spec.has_aux)
+        value = pulled.value
+        aux: Abstract | None = None
+        loss = value
+        if spec.has_aux:
+            assert isinstance(value, TupleRef)
+            loss, aux = value.items
+        seed = containers.wrap(low, unit_seed(low, loss))
+        grads = self.differentiator.pull(low, pulled, seed)
+        assert isinstance(grads, TupleRef)
+        result = grads.items[0] if spec.single else grads
+        if spec.kind == "value_and_grad":
+            return TupleRef((value, result))
+        return result if aux is None else TupleRef((result, aux))
+
+    def _split(self, low: Lowering, split: Split, args: list[Abstract]) -> Abstract:
+        """The forward half of ``vjp``: the value and what the reverse reads."""
+        from srcad.ir.core import make_tuple
+        from srcad.ir.walk import free_values
+
+        function = low.session.importer.constant(low, split.function)
+        wrt = tuple(range(len(args)))
+        pulled = self.differentiator.vjp(low, function, args, {}, wrt)
+        self.split = pulled, dict(low.state)
+        needed = tuple(free_values(pulled.reverse))
+        saved = low.builder.apply(make_tuple, *needed) if needed else Literal(())
+        return TupleRef((pulled.value, containers.wrap(low, saved)))
+
+    # ---- Jacobians
+
+    def _prefers_forward(
+        self,
+        low: Lowering,
+        function: Abstract,
+        args: list[Abstract],
+        keywords: dict[str, Abstract],
+        wrt: tuple[int | str, ...],
+    ) -> bool:
+        """Whether the function has fewer inputs than outputs, at the sizes of the example."""
+        state, mark = dict(low.state), len(low.builder.ops)
+        inner = self.differentiator.lower_inner(low, function, args, keywords, wrt)
+        low.state = state
+        del low.builder.ops[mark:]
+        sizes = {name: size for size, name in low.session.importer.sizes.items()}
+
+        def count(kinds: list[Any]) -> float:
+            total = 0.0
+            for kind in kinds:
+                dims = dims_of(kind)
+                if dims is None:
+                    return float("nan")
+                product = 1.0
+                for d in dims:
+                    if isinstance(d, Dim) and d.base in sizes:
+                        product *= max(sizes[d.base] - d.drop, 0)  # type: ignore[index]
+                    elif isinstance(d, int):
+                        product *= d
+                    else:
+                        return float("nan")
+                total += product
+            return total
+
+        from srcad.ir.infer import atom_type
+
+        inputs = count([p.type for p in inner.block.params])
+        outputs = count([atom_type(y) for y in inner.block.yields])
+        return inputs < outputs
+
+    def _jacrev(
+        self,
+        low: Lowering,
+        spec: Spec,
+        function: Abstract,
+        args: list[Abstract],
+        keywords: dict[str, Abstract],
+        wrt: tuple[int | str, ...],
+    ) -> Abstract:
+        pulled = self.differentiator.vjp(low, function, args, keywords, wrt, has_aux=spec.has_aux)
+        value = pulled.value
+        aux = None
+        if spec.has_aux:
+            assert isinstance(value, TupleRef)
+            value, aux = value.items
+
+        def rows(leaf: Abstract, ct_of: Callable[[Abstract], Abstract]) -> Abstract:
+            return self._rows(low, spec, pulled, leaf, ct_of)
+
+        result = self._per_leaf(low, value, rows)
+        return result if aux is None else TupleRef((result, aux))
+
+    def _per_leaf(
+        self,
+        low: Lowering,
+        value: Abstract,
+        rows: Callable[[Abstract, Callable[[Abstract], Abstract]], Abstract],
+        context: Callable[[Abstract], Abstract] | None = None,
+    ) -> Abstract:
+        """The Jacobian of every leaf of a result, in the structure of the result."""
+        outer = context or (lambda ct: ct)
+        match value:
+            case TupleRef(items=items, cls=cls):
+                made = []
+                for k, item in enumerate(items):
+
+                    def inside(ct: Abstract, k: int = k) -> Abstract:
+                        cts = [self._zero(low, i) if j != k else ct for j, i in enumerate(items)]
+                        return outer(TupleRef(tuple(cts), cls))
+
+                    made.append(self._per_leaf(low, item, rows, inside))
+                return TupleRef(tuple(made), cls)
+            case ListRef() if isinstance(contents := low.contents(value), Items):
+                found = self._per_leaf(low, TupleRef(contents.items), rows, outer)
+                assert isinstance(found, TupleRef)
+                return low.new_list(Items(found.items))
+            case DictRef():
+                entries = low.contents(value)
+                names = entries.keys  # type: ignore[union-attr]
+
+                def as_dict(ct: Abstract) -> Abstract:
+                    assert isinstance(ct, TupleRef)
+                    return low.new_dict(type(entries)(names, ct.items))  # type: ignore[call-arg]
+
+                found = self._per_leaf(
+                    low, TupleRef(entries.values), rows, lambda ct: outer(as_dict(ct))  # type: ignore[union-attr]
+                )
+                return as_dict(found)
+            case MaybeUnbound():
+                return self._per_leaf(low, low.bound(value), rows, context)
+        return rows(value, outer)
+
+    def _zero(self, low: Lowering, value: Abstract) -> Abstract:
+        """The zero cotangent of a value."""
+        from srcad.transform import spaces
+
+        match value:
+            case TupleRef(items=items, cls=cls):
+                return TupleRef(tuple(self._zero(low, i) for i in items), cls)
+            case ListRef() if isinstance(contents := low.contents(value), Items):
+                return low.new_list(Items(tuple(self._zero(low, i) for i in contents.items)))
+            case DictRef():
+                entries = low.contents(value)
+                made = tuple(self._zero(low, v) for v in entries.values)  # type: ignore[union-attr]
+                return low.new_dict(type(entries)(entries.keys, made))  # type: ignore[union-attr, call-arg]
+            case ObjectRef(cls=cls):
+                fields = low.contents(value)
+                assert isinstance(fields, Fields)
+                made = tuple(self._zero(low, v) for v in fields.values)
+                return low.new_object(cls, Fields(fields.names, made, None))
+            case Value():
+                return containers.wrap(low, spaces.zeros(low.builder, value))
+        return Static(0.0)
+
+    def _rows(
+        self,
+        low: Lowering,
+        spec: Spec,
+        pulled: Pulled,
+        leaf: Abstract,
+        ct_of: Callable[[Abstract], Abstract],
+    ) -> Abstract:
+        """The gradients of one leaf of the result, entry by entry."""
+        b = low.builder
+        if isinstance(leaf, Static) or (isinstance(leaf, Value) and rank(leaf.type) == 0):
+            seed: Any = Static(1.0)
+            if isinstance(leaf, Value) and isinstance(leaf.type, (NumPyScalar, Array)) and leaf.type.dtype not in (
+                None, "float64",
+            ):  # fmt: skip
+                seed = Static(np.dtype(leaf.type.dtype).type(1))
+            grads = self.differentiator.pull(low, pulled, ct_of(seed))
+            assert isinstance(grads, TupleRef)
+            return grads.items[0] if spec.single else grads
+        out = low.atom(leaf)
+        assert isinstance(out, Value)
+        basis = self._basis(low, out)
+        lists: list[ListRef] = []
+        template: list[Abstract] = []
+        shapes: list[Abstract] = []
+
+        def collect(grads: Abstract) -> Abstract:
+            """Append every leaf of the gradients to a list of its own."""
+            match grads:
+                case TupleRef(items=items, cls=cls):
+                    return TupleRef(tuple(collect(i) for i in items), cls)
+                case ListRef() if isinstance(contents := low.contents(grads), Items):
+                    return TupleRef(tuple(collect(i) for i in contents.items), list)
+                case DictRef():
+                    entries = low.contents(grads)
+                    return Partial(  # a dict, to be rebuilt after the loop
+                        Static(entries.keys), tuple(collect(v) for v in entries.values), ()  # type: ignore[union-attr]
+                    )
+                case ObjectRef(cls=cls):
+                    fields = low.contents(grads)
+                    assert isinstance(fields, Fields)
+                    return Partial(
+                        Static((cls, fields.names)), tuple(collect(v) for v in fields.values), ()
+                    )
+                case Value() | ListRef() | Static():
+                    k = len(shapes)
+                    shapes.append(grads)
+                    containers.call_method(low, lists[k], "append", [grads], {})
+                    return Static(k)
+            return grads
+
+        count = len(pulled.inner.block.params)
+        lists += [low.new_list(Items(())) for _ in range(count)]
+        item_key = ("temporary", low.session.new_place(), "")
+
+        def put(item: Abstract) -> None:
+            low.state[item_key] = item
+
+        def body() -> None:
+            shapes.clear()
+            row = low.state.pop(item_key)
+            grads = self.differentiator.pull(low, pulled, ct_of(row))
+            template[:] = [collect(grads)]
+
+        assigned = {("place", ref.place, "") for ref in lists}
+        statements.iterate_with(low, basis, put, body, assigned, [""])
+        inputs = pulled.inner.inits
+
+        def rebuild(shape: Abstract) -> Abstract:
+            match shape:
+                case TupleRef(items=items, cls=cls) if cls is list:
+                    return low.new_list(Items(tuple(map(rebuild, items))))
+                case TupleRef(items=items, cls=cls):
+                    return TupleRef(tuple(map(rebuild, items)), cls)
+                case Partial(function=Static(value=keys), args=parts):
+                    from srcad.frontend.abstract import Entries
+
+                    if keys and isinstance(keys[0], type):
+                        return low.new_object(keys[0], Fields(keys[1], tuple(map(rebuild, parts)), None))
+                    return low.new_dict(Entries(keys, tuple(map(rebuild, parts))))
+                case Static(value=k):
+                    stacked = b.apply(np.array, low.list_atom(lists[k]))
+                    return self._reshaped(low, stacked, out, inputs[k])
+            return shape
+
+        grads = rebuild(template[0])
+        assert isinstance(grads, TupleRef)
+        return grads.items[0] if spec.single else grads
+
+    def _basis(self, low: Lowering, out: Value) -> Value:
+        """The unit cotangents of an array, one per entry."""
+        b = low.builder
+        kind = out.type
+        dtype = kind.dtype if isinstance(kind, Array) else None
+        more = {} if dtype in (None, "float64") else {"dtype": Literal(np.dtype(dtype).type)}
+        if rank(kind) == 1:
+            basis = b.apply(np.eye, b.apply(len, out), **more)
+        else:
+            eye = b.apply(np.eye, b.apply(np.size, out), **more)
+            shape = b.apply(operator.add, Literal((-1,)), b.apply(np.shape, out))
+            dims = dims_of(kind)
+            made = Array(dtype or "float64", (None, *dims)) if dims is not None else Array(dtype, None)
+            basis = b.apply_typed(np.reshape, (eye, shape), made)
+        assert isinstance(basis, Value)
+        return basis
+
+    def _reshaped(self, low: Lowering, stacked: Any, out: Value, leaf: Any) -> Abstract:
+        """A stack of rows in the shape of the result, then that of the argument."""
+        from srcad.ir.infer import atom_type
+
+        b = low.builder
+        kind = atom_type(leaf)
+        if rank(out.type) == 1 and rank(kind) == 0:
+            return containers.wrap(low, stacked)
+        first = b.apply(np.shape, out)
+        shape = first if rank(kind) == 0 else b.apply(operator.add, first, b.apply(np.shape, leaf))
+        outer, inner = dims_of(out.type), dims_of(kind)
+        dtype = getattr(atom_type(stacked), "dtype", None)
+        dims = (*outer, *inner) if outer is not None and inner is not None else None
+        return b.apply_typed(np.reshape, (stacked, shape), Array(dtype, dims))
+
+    def _jacfwd(
+        self,
+        low: Lowering,
+        spec: Spec,
+        function: Abstract,
+        args: list[Abstract],
+        keywords: dict[str, Abstract],
+        wrt: tuple[int | str, ...],
+    ) -> Abstract:
+        columns: list[Abstract] = []
+        for which in wrt:
+            source = keywords[which] if isinstance(which, str) else args[which]
+            columns.append(self._columns(low, function, args, keywords, which, source, spec))
+        if spec.single:
+            return columns[0]
+        # results outside, arguments inside, as in reverse mode
+        return self._inside_out(low, columns)
+
+    def _inside_out(self, low: Lowering, columns: list[Abstract]) -> Abstract:
+        """From one result structure per argument to one tuple of arguments per result leaf."""
+        first = columns[0]
+        match first:
+            case TupleRef(items=items, cls=cls):
+                made = []
+                for k in range(len(items)):
+                    made.append(self._inside_out(low, [c.items[k] for c in columns]))  # type: ignore[union-attr]
+                return TupleRef(tuple(made), cls)
+            case ListRef() if isinstance(low.contents(first), Items):
+                parts = [TupleRef(low.contents(c).items) for c in columns]  # type: ignore[union-attr, arg-type]
+                found = self._inside_out(low, parts)  # type: ignore[arg-type]
+                assert isinstance(found, TupleRef)
+                return low.new_list(Items(found.items))
+        return TupleRef(tuple(columns))
+
+    def _columns(
+        self,
+        low: Lowering,
+        function: Abstract,
+        args: list[Abstract],
+        keywords: dict[str, Abstract],
+        which: int | str,
+        source: Abstract,
+        spec: Spec,
+    ) -> Abstract:
+        """The derivative by one argument, in directions one after the other."""
+        b = low.builder
+        if isinstance(source, MaybeUnbound):
+            source = low.bound(source)
+        numeric = isinstance(source, Static) and isinstance(source.value, (int, float))
+        if numeric or (isinstance(source, Value) and rank(source.type) == 0):
+            return self.differentiator.jvp(low, function, args, keywords, (which,), [Static(1.0)])[1]
+        if not isinstance(source, Value) or not isinstance(source.type, Array):
+            # containers: reverse mode has the structure at hand
+            single = Spec("jacrev", which, spec.has_aux)
+            return self._jacrev(low, single, function, args, keywords, (which,))
+        basis = self._basis(low, source)
+        item_key = ("temporary", low.session.new_place(), "")
+        box: list[Any] = []
+        lists: dict[int, ListRef] = {}
+        outs: list[Any] = []
+
+        def put(item: Abstract) -> None:
+            low.state[item_key] = item
+
+        probe_state, mark = dict(low.state), len(b.ops)
+        probe = self.differentiator.lower_inner(low, function, args, keywords, (which,))
+        low.state = probe_state
+        del b.ops[mark:]
+        count = len(probe.block.yields)
+        for k in range(count):
+            lists[k] = low.new_list(Items(()))
+
+        def body() -> None:
+            direction = low.state.pop(item_key)
+            _, tangent = self.differentiator.jvp(low, function, args, keywords, (which,), [direction])
+            from srcad.transform.expand import _leaves
+
+            outs[:] = _leaves(low, tangent, low.state)
+            box[:] = [tangent]
+            for k, leaf in enumerate(outs):
+                containers.call_method(low, lists[k], "append", [leaf], {})
+
+        assigned = {("place", ref.place, "") for ref in lists.values()}
+        statements.iterate_with(low, basis, put, body, assigned, [""])
+        counter = iter(range(count))
+
+        def rebuild(value: Abstract) -> Abstract:
+            match value:
+                case TupleRef(items=items, cls=cls):
+                    return TupleRef(tuple(map(rebuild, items)), cls)
+                case ListRef() if isinstance(probe.contents.get(("place", value.place, "")), Items):
+                    found = probe.contents[("place", value.place, "")]
+                    return low.new_list(Items(tuple(map(rebuild, found.items))))
+                case DictRef() if hasattr(probe.contents.get(("place", value.place, "")), "keys"):
+                    found = probe.contents[("place", value.place, "")]
+                    return low.new_dict(type(found)(found.keys, tuple(map(rebuild, found.values))))
+            k = next(counter)
+            return self._columns_array(low, lists[k], probe.block.yields[k], source)
+
+        return rebuild(probe.result)
+
+    def _columns_array(self, low: Lowering, ref: ListRef, out: Any, source: Value) -> Abstract:
+        """A list of directional derivatives as an array: result axes first."""
+        from srcad.ir.infer import atom_type
+
+        b = low.builder
+        kind = atom_type(out)
+        stacked = b.apply(np.array, low.list_atom(ref))
+        source_rank = rank(source.type)
+        if rank(kind) == 0:
+            if source_rank == 1:
+                return containers.wrap(low, stacked)
+            shape = b.apply(np.shape, source)
+            dtype = getattr(atom_type(stacked), "dtype", None)
+            return b.apply_typed(np.reshape, (stacked, shape), Array(dtype, dims_of(source.type)))
+        moved = b.apply(np.moveaxis, stacked, Literal(0), Literal(-1))
+        if source_rank == 1:
+            return containers.wrap(low, moved)
+        shape = b.apply(
+            operator.add,
+            b.apply(operator.getitem, b.apply(np.shape, moved), Literal(slice(None, -1))),
+            b.apply(np.shape, source),
+        )
+        outer, inner = dims_of(kind), dims_of(source.type)
+        dims = (*outer, *inner) if outer is not None and inner is not None else None
+        dtype = getattr(atom_type(stacked), "dtype", None)
+        return b.apply_typed(np.reshape, (moved, shape), Array(dtype, dims))
+
+
+def parameter_names(function: Abstract) -> list[str] | None:
+    """The positional parameters of a function, if they are known."""
+    import inspect
+
+    from srcad.frontend.abstract import Closure, Method
+
+    match function:
+        case Closure(node=node):
+            return [a.id for a in (*node.args.posonlyargs, *node.args.args)]
+        case Method(function=inner):
+            names = parameter_names(inner)
+            return None if names is None else names[1:]
+        case Transformed(function=inner):
+            return parameter_names(inner)
+        case Static(value=known):
+            try:
+                signature = inspect.signature(known)
+            except (TypeError, ValueError):
+                return None
+            positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+            return [n for n, p in signature.parameters.items() if p.kind in positional]
+    return None
+
+
+_ = (Number, calls, runtime, Intrinsic, transplant)

@@ -1,0 +1,105 @@
+"""Results that are arrays of their own.
+
+A gradient may be a view (``np.broadcast_to``), an argument, a cotangent or another gradient.  What is
+returned must be none of these: whoever gets it may write into it.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import replace
+
+import numpy as np
+
+from srcad import runtime
+from srcad.ir import Accumulate, Apply, Atom, Call, For, Function, If, Literal, Op, Value, While
+from srcad.ir.core import make_dict, make_list, make_tuple
+from srcad.ir.tree import dataclass_of
+from srcad.ir.types import Array, Unknown
+from srcad.ir.walk import all_ops, results
+
+_FRESH = {
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.matmul,
+    operator.pow, operator.floordiv, operator.mod, operator.abs, abs, np.zeros, np.ones, np.full,
+    np.zeros_like, np.dot, np.matmul, np.outer, np.where, np.array, np.ndarray.copy, np.concatenate,
+    np.stack, np.take, np.cumsum, np.linalg.solve, np.linalg.inv, np.tensordot,
+}  # fmt: skip
+_PACKING = (make_tuple, make_list, make_dict, dataclass_of)
+
+
+def own_results(function: Function) -> Function:
+    """The function with a copy of each returned array that is not one of its own."""
+    made: dict[Value, Op] = {r: op for op in function.body.ops for r in results(op)}
+    every = {r: op for op in all_ops(function.body) for r in results(op)}
+    seen: set[Value] = set()
+    extra: list[Op] = []
+
+    def own(atom: Atom) -> Atom:
+        if not isinstance(atom, Value):
+            return atom
+        op = made.get(atom)
+        if isinstance(op, Apply) and op.callee in _PACKING:
+            args = tuple(map(own, op.args))
+            if all(a is b for a, b in zip(args, op.args, strict=True)):
+                return atom
+            packed = Value(atom.hint, atom.type)
+            extra.append(Apply(op.callee, args, op.keywords, packed, None))
+            return packed
+        if not isinstance(atom.type, (Array, Unknown)):
+            return atom
+        if atom not in seen and is_fresh(atom, every, set()):
+            seen.add(atom)
+            return atom
+        seen.add(atom)
+        return _copy(atom, op, extra)
+
+    yields = tuple(map(own, function.body.yields))
+    ops = (*function.body.ops, *extra)
+    return replace(function, body=replace(function.body, ops=ops, yields=yields))
+
+
+def _copy(atom: Value, op: Op | None, extra: list[Op]) -> Value:
+    copy = Value(atom.hint, atom.type)
+    if isinstance(op, Apply) and op.callee is np.broadcast_to:
+        from srcad.ir.infer import atom_type
+        from srcad.ir.types import Number, NumPyScalar
+
+        scalar, shape = op.args
+        kind = atom_type(scalar)
+        if isinstance(kind, (Number, NumPyScalar)) and isinstance(atom.type, Array):
+            extra.append(Apply(np.full, (shape, scalar), (), copy, None))
+            return copy
+    callee = np.array if isinstance(atom.type, Array) else runtime.own
+    extra.append(Apply(callee, (atom,), (), copy, None))
+    return copy
+
+
+def is_fresh(atom: Atom, made: dict[Value, Op], seen: set[Value]) -> bool:
+    """Whether an array is surely nobody else's."""
+    if isinstance(atom, Literal):
+        return True
+    if not isinstance(atom.type, (Array, Unknown)):
+        return True
+    if atom in seen:
+        return True
+    op = made.get(atom)
+    match op:
+        case Apply():
+            if op.callee is np.sum or isinstance(op.callee, np.ufunc):
+                return True
+            return op.callee in _FRESH and isinstance(atom.type, Array)
+        case Accumulate(index=None):
+            return isinstance(atom.type, Array)
+        case Accumulate(target=target):
+            return is_fresh(target, made, seen)
+        case If():
+            k = op.results.index(atom)
+            return is_fresh(op.then.yields[k], made, seen) and is_fresh(op.orelse.yields[k], made, seen)
+        case For() | While():
+            k = op.results.index(atom)
+            count = len(op.streams) if isinstance(op, For) else 0
+            inner = {*seen, op.body.params[count + k]}
+            return is_fresh(op.carried[k], made, seen) and is_fresh(op.body.yields[k], made, inner)
+        case Call():
+            return False
+    return False

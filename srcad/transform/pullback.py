@@ -1,0 +1,449 @@
+"""The pullback and the pushforward of one call, from its rule.
+
+A linear or multilinear rule *is* its transpose.  A differential is lowered where it is needed, as a
+block in the differentials, and transposed: a linear block is transposed by the rules of the linear
+functions it calls, in reverse order.  So each rule is written once, and the two modes agree.
+"""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from srcad import rules
+from srcad.errors import MissingRule, NotDifferentiable, Place, RuleError
+from srcad.frontend.abstract import Static
+from srcad.ir import Accumulate, Apply, Atom, If, Literal, Loc, Op, Value
+from srcad.ir.build import Builder
+from srcad.ir.core import make_dict, make_list, make_tuple, select
+from srcad.ir.infer import atom_type
+from srcad.ir.types import TupleType, Type, is_differentiable
+from srcad.ir.walk import map_atoms, results, values_read
+from srcad.rules import Rule
+from srcad.transform import bodies, spaces
+from srcad.transform.adjoints import Adjoints, Parts
+
+
+def place_of(loc: Loc | None) -> Place | None:
+    """The place of an operation, for errors."""
+    return None if loc is None else Place(loc.file, loc.line, loc.column, loc.text)
+
+
+def missing_rule(op: Any, callee: Any) -> MissingRule:
+    """The error of a function without a rule."""
+    name = getattr(callee, "__name__", repr(callee))
+    module = getattr(callee, "__module__", "") or ""
+    return MissingRule(
+        place_of(op.loc),
+        f"{module + '.' if module else ''}{name} has no derivative rule and no source to read",
+        f"declare one:\n@srcad.rules.differential({name})\ndef {name}_rule(x, *, dx): ...\n"
+        f"or cut the derivative: srcad.stop_gradient({name}(…))",
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bound:
+    """A call matched with the parameters of its rule."""
+
+    rule: Rule
+    arguments: inspect.BoundArguments
+    op: Apply
+
+    def atom(self, name: str) -> Any:
+        """The argument a parameter stands for; a tuple of atoms for ``*args``."""
+        return self.arguments.arguments.get(name)
+
+
+def bind(rule: Rule, op: Apply) -> Bound:
+    """Match the arguments of a call with its rule."""
+    try:
+        bound = rule.parameters.bind(*op.args, **dict(op.keywords))
+    except TypeError as error:
+        name = getattr(op.callee, "__name__", repr(op.callee))
+        raise MissingRule(
+            place_of(op.loc),
+            f"the derivative of {name} is not known for these arguments: {error}",
+            "leave out the argument, or declare a rule that takes it",
+        ) from None
+    return Bound(rule, bound, op)
+
+
+def _differentials(rule: Rule) -> tuple[str, ...]:
+    """The arguments that have a differential in the body."""
+    return rule.wrt
+
+
+class Transposer:
+    """Pullbacks of single calls; ``linear`` in the transposition of a differential block."""
+
+    def __init__(self, active: Callable[[Any], bool], *, linear: bool = False) -> None:
+        self.active = active
+        self.linear = linear
+
+    # ---- pullback
+
+    def pull(self, op: Apply, ct: Any, adjoints: Adjoints) -> None:
+        """Add the contributions of a call to the adjoints of its arguments."""
+        if op.callee in _STRUCTURAL:
+            _STRUCTURAL[op.callee](self, op, ct, adjoints)
+            return
+        if rules.is_constant(op.callee):
+            return
+        with adjoints.builder.at(_reversed(op.loc, adjoints.builder)):
+            self._pull(op, adjoints.atom(ct, op.result), adjoints)
+
+    def _pull(self, op: Apply, ct: Atom, adjoints: Adjoints) -> None:
+        own = None if self.linear else rules.lookup_pullback(op.callee)
+        if own is not None:
+            self._transpose(bind(own, op), ct, adjoints, always_tuple=True)
+            return
+        transpose = rules.lookup_transpose(op.callee)
+        if transpose is not None and (self.linear or rules.lookup(op.callee) is transpose):
+            self._transpose(bind(transpose, op), ct, adjoints)
+            return
+        rule = rules.lookup(op.callee)
+        if rule is None or rule.kind != "differential":
+            raise missing_rule(op, op.callee)
+        if self.linear:
+            raise RuleError(
+                place_of(op.loc),
+                f"{rule.name} is not linear, but a differential goes through it",
+                "write the rule with functions that are linear in the differentials",
+            )
+        self._transpose_differential(bind(rule, op), ct, adjoints)
+
+    def _active_names(self, bound: Bound) -> list[str]:
+        names = []
+        for name in bound.rule.wrt:
+            value = bound.atom(name)
+            parts = value if isinstance(value, tuple) else (value,)
+            if any(isinstance(p, Value) and self.active(p) for p in parts):
+                names.append(name)
+        return names
+
+    def _transpose(
+        self, bound: Bound, ct: Atom, adjoints: Adjoints, *, always_tuple: bool = False
+    ) -> None:
+        """The transpose of a linear or multilinear rule."""
+        rule, b = bound.rule, adjoints.builder
+        names = self._active_names(bound)
+        if not names:
+            self._refuse_lost(bound)
+            return
+        self._refuse_lost(bound)
+        if rule.accumulates:
+            self._accumulate(bound, ct, adjoints)
+            return
+        args, keywords = _body_arguments(bound, (ct,))
+        if rule.needs_out:
+            keywords["out"] = bound.op.result
+        low, result = bodies.inline(b, rule.body, args, keywords)
+        single = len(rule.wrt) == 1 and not always_tuple
+        bars = [result] if single else bodies.containers.unpack(low, result, len(rule.wrt))
+        for name, bar in zip(rule.wrt, bars, strict=True):
+            if name in names:
+                self._give(bound, name, low, bar, adjoints)
+
+    def _give(self, bound: Bound, name: str, low: Any, bar: Any, adjoints: Adjoints) -> None:
+        """Hand a cotangent to an argument; a tuple of them to ``*args`` or a sequence."""
+        target = bound.atom(name)
+        if isinstance(target, tuple):
+            for item, part in zip(target, bodies.containers.unpack(low, bar, len(target)), strict=True):
+                self._hand(bound, item, low, part, adjoints)
+            return
+        self._hand(bound, target, low, bar, adjoints)
+
+    def _hand(self, bound: Bound, target: Any, low: Any, bar: Any, adjoints: Adjoints) -> None:
+        if not isinstance(target, Value) or not is_differentiable(target.type):
+            return
+        if isinstance(bar, Static) and (bar.value is None or bar.value == 0):
+            return
+        b = adjoints.builder
+        if isinstance(target.type, TupleType):
+            items = bodies.containers.unpack(low, bar, len(target.type.items))
+            for k, item in enumerate(items):
+                if is_differentiable(target.type.items[k]):
+                    if isinstance(item, Static) and (item.value is None or item.value == 0):
+                        continue
+                    inner = Value("", target.type.items[k])
+                    term = low.atom(item)
+                    if bound.rule.elementwise is False:
+                        term = spaces.match_dtype(b, term, inner.type)
+                    adjoints.add_part(target, k, term)
+            return
+        term = low.atom(bar)
+        term = spaces.conform(b, term, target, elementwise=bound.rule.elementwise)
+        adjoints.add(target, term)
+
+    def _accumulate(self, bound: Bound, ct: Atom, adjoints: Adjoints) -> None:
+        """A transpose that adds to an adjoint in place: of an index, of ``np.take``."""
+        b = adjoints.builder
+        if bound.op.callee is operator.getitem:
+            target, index = bound.op.args
+            assert isinstance(target, Value)
+            kind = target.type
+            if isinstance(kind, TupleType) and isinstance(index, Literal) and isinstance(index.value, int):
+                adjoints.add_part(target, index.value % len(kind.items), ct)
+                return
+            from srcad.ir.types import ListType
+
+            if not isinstance(kind, (TupleType, ListType)) or not _is_slice(b, index):
+                adjoints.add_at(target, index, spaces.match_dtype(b, ct, _item_type(bound.op)))
+                return
+        name = bound.rule.accumulates[0].removesuffix("_bar")
+        target = bound.atom(name)
+        if not isinstance(target, Value) or not self.active(target):
+            return
+        state = adjoints.get(target)
+        start = (
+            spaces.zeros(b, target, spaces.value_hint(target, "_bar"))
+            if state is None
+            else adjoints.atom(state, target)
+        )
+        args, keywords = _body_arguments(bound, (ct,))
+        if bound.rule.needs_out:
+            keywords["out"] = bound.op.result
+        adjoints.set(target, bodies.accumulate(b, bound.rule, args, keywords, start))
+
+    def _refuse_lost(self, bound: Bound) -> None:
+        """An active argument that the rule has no derivative for is an error, not a zero."""
+        known = set(bound.rule.wrt)
+        for name, value in bound.arguments.arguments.items():
+            if name in known:
+                continue
+            parts = value if isinstance(value, tuple) else (value,)
+            for part in parts:
+                if isinstance(part, Value) and self.active(part) and is_differentiable(part.type):
+                    function = getattr(bound.op.callee, "__name__", bound.rule.name)
+                    raise NotDifferentiable(
+                        place_of(bound.op.loc),
+                        f"the derivative of {function} by its argument {name!r} is not known",
+                        f"cut it if it does not matter: srcad.stop_gradient({name})",
+                    )
+
+    # ---- differentials
+
+    def differential_block(self, bound: Bound, b: Builder) -> tuple[Builder, dict[str, Any], Any, Any]:
+        """The differential of a call as operations in a builder of their own.
+
+        The builder, the differentials by argument, the cursor and the result.
+        """
+        inner = Builder(b)
+        inner.loc = b.loc
+        differentials: dict[str, Any] = {}
+        for name in bound.rule.wrt:
+            value = bound.atom(name)
+            if isinstance(value, tuple):
+                differentials[name] = tuple(_differential_of(v) for v in value)
+            else:
+                differentials[name] = _differential_of(value)
+        args, keywords = _body_arguments(bound, ())
+        for name, d in differentials.items():
+            keywords[f"d{name}"] = Literal(0.0) if d is None else d
+        if bound.rule.needs_out:
+            keywords["out"] = bound.op.result
+        low, result = bodies.inline(inner, bound.rule.body, args, keywords)
+        return inner, differentials, low, result
+
+    def _transpose_differential(self, bound: Bound, ct: Atom, adjoints: Adjoints) -> None:
+        names = self._active_names(bound)
+        self._refuse_lost(bound)
+        if not names:
+            return
+        b = adjoints.builder
+        inner, differentials, low, result = self.differential_block(bound, b)
+        standing: dict[Value, Atom] = {}
+        wanted: dict[Value, Value] = {}
+        for name, ds in differentials.items():
+            vs = bound.atom(name)
+            pairs = zip(ds, vs, strict=True) if isinstance(ds, tuple) else [(ds, vs)]
+            for d, v in pairs:
+                if isinstance(d, Value):
+                    standing[d] = v
+                    if name in names and isinstance(v, Value) and self.active(v):
+                        wanted[d] = v
+        outputs = self._outputs(low, result, ct, bound, b, inner)
+        bars = transpose_block(inner, outputs, wanted, standing, b)
+        for d, primal in wanted.items():
+            bar = bars.take(d)
+            if bar is not None:
+                bar = spaces.conform(b, bar, primal, elementwise=bound.rule.elementwise)
+                adjoints.add(primal, bar)
+
+    def _outputs(
+        self, low: Any, result: Any, ct: Atom, bound: Bound, b: Builder, inner: Builder
+    ) -> list[tuple[Atom, Atom]]:
+        """Pairs of an output of the differential and its cotangent."""
+        if isinstance(bound.op.result.type, TupleType):
+            items = bodies.containers.unpack(low, result, len(bound.op.result.type.items))
+            pairs = []
+            for k, item in enumerate(items):
+                atom = low.atom(item)
+                if isinstance(atom, Value):
+                    pairs.append((atom, b.apply(operator.getitem, ct, Literal(k))))
+            return pairs
+        return [(low.atom(result), ct)]
+
+
+def _is_slice(b: Builder, index: Atom) -> bool:
+    if isinstance(index, Literal):
+        return isinstance(index.value, slice)
+    op = b.definition(index)
+    return op is not None and op.callee is slice
+
+
+def _item_type(op: Apply) -> Type:
+    return op.result.type
+
+
+def _differential_of(atom: Any) -> Value | None:
+    kind = atom_type(atom) if isinstance(atom, (Value, Literal)) else None
+    if kind is None or not is_differentiable(kind):
+        return None
+    return Value("", spaces.tangent_type(kind))
+
+
+def _body_arguments(bound: Bound, first: tuple[Any, ...]) -> tuple[list[Any], dict[str, Any]]:
+    """Arguments for a body: positional ones in the order of its parameters, keywords by name."""
+    args: list[Any] = list(first)
+    keywords: dict[str, Any] = {}
+    star = False
+    for name, parameter in bound.rule.parameters.parameters.items():
+        if name not in bound.arguments.arguments:
+            if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+                star = True  # from here on by name
+            continue
+        value = bound.arguments.arguments[name]
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            args += list(value)
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            keywords.update(value)
+        elif parameter.kind is parameter.KEYWORD_ONLY or star:
+            keywords[name] = value
+        else:
+            args.append(value)
+    return args, keywords
+
+
+def _reversed(loc: Loc | None, b: Builder) -> Loc | None:
+    """The place of a reverse operation: that of its primal, one sweep further."""
+    if loc is None:
+        return b.loc
+    reverse = b.loc.reverse if b.loc is not None else 1
+    return Loc(loc.file, loc.line, loc.column, loc.text, max(reverse, 1))
+
+
+# ---- transposition of a linear block
+
+
+def transpose_block(
+    inner: Builder,
+    outputs: list[tuple[Atom, Atom]],
+    wanted: dict[Value, Value],
+    standing: dict[Value, Atom],
+    b: Builder,
+) -> Adjoints:
+    """Transpose the operations of a linear block at the end of ``b``; adjoints of the differentials.
+
+    The block itself goes there too, with every differential standing for its argument: coefficients
+    are read from it, and shapes (a differential has that of its argument).  What is not read is
+    removed later.
+    """
+    dependent: dict[Value, None] = dict.fromkeys(wanted)
+    linear: list[Op] = []
+
+    def read(atom: Atom) -> Atom:
+        return standing.get(atom, atom) if isinstance(atom, Value) else atom
+
+    for op in inner.ops:
+        if any(v in dependent for v in values_read(op)):
+            dependent.update(dict.fromkeys(results(op)))
+            linear.append(op)
+        b.adopt(map_atoms(op, read, lambda v: v))
+    bars = Adjoints(b, lambda v: v in dependent)
+    for output, ct in outputs:
+        bars.add(output, ct)
+    _transpose_ops(linear, bars, Transposer(bars.active, linear=True))
+    return bars
+
+
+def _transpose_ops(ops: list[Op], bars: Adjoints, transposer: Transposer) -> None:
+    from srcad.transform.reverse import Reverser
+
+    for op in reversed(ops):
+        match op:
+            case Apply():
+                state = bars.get(op.result)
+                if state is not None:
+                    transposer.pull(op, state, bars)
+            case If():
+                Reverser(transposer).pull_if(op, bars)
+            case Accumulate():
+                ct = bars.take(op.version)
+                if ct is not None:
+                    pull_accumulate(op, ct, bars)
+            case _:
+                raise RuleError(place_of(op.loc), "a rule's differential uses a loop", "write it with NumPy")
+
+
+def pull_accumulate(op: Accumulate, ct: Atom, adjoints: Adjoints) -> None:
+    """The transpose of ``target[index] += term``."""
+    b = adjoints.builder
+    if isinstance(op.term, Value) and is_differentiable(op.term.type):
+        term = ct if op.index is None else b.apply(operator.getitem, ct, op.index)
+        adjoints.add(op.term, spaces.conform(b, term, op.term, elementwise=True))
+    if isinstance(op.target, Value):
+        adjoints.add(op.target, spaces.conform(b, ct, op.target, elementwise=True))
+
+
+# ---- displays and other syntax
+
+
+def _pull_display(transposer: Transposer, op: Apply, ct: Any, adjoints: Adjoints) -> None:
+    for k, item in enumerate(op.args):
+        if not isinstance(item, Value) or not is_differentiable(item.type):
+            continue
+        if isinstance(ct, Parts):
+            adjoints.add(item, ct.items[k])
+        else:
+            adjoints.add(item, adjoints.builder.apply(operator.getitem, ct, Literal(k)))
+
+
+def _pull_dict(transposer: Transposer, op: Apply, ct: Any, adjoints: Adjoints) -> None:
+    from srcad.transform.updates import dict_item
+
+    for key, item in zip(op.args[::2], op.args[1::2], strict=True):
+        if isinstance(item, Value) and is_differentiable(item.type):
+            adjoints.add(item, dict_item(adjoints.builder, ct, key, item))
+
+
+def _pull_select(transposer: Transposer, op: Apply, ct: Any, adjoints: Adjoints) -> None:
+    test, then, orelse = op.args
+    b = adjoints.builder
+    ct = adjoints.atom(ct, op.result)
+    if isinstance(then, Value) and is_differentiable(then.type):
+        adjoints.add(then, b.apply(select, test, ct, spaces.zeros(b, then)))
+    if isinstance(orelse, Value) and is_differentiable(orelse.type):
+        adjoints.add(orelse, b.apply(select, test, spaces.zeros(b, orelse), ct))
+
+
+def _pull_same(transposer: Transposer, op: Apply, ct: Any, adjoints: Adjoints) -> None:
+    adjoints.add(op.args[0], ct)
+
+
+def _pull_getattr(transposer: Transposer, op: Apply, ct: Any, adjoints: Adjoints) -> None:
+    return None
+
+
+_STRUCTURAL: dict[Any, Callable[[Transposer, Apply, Any, Adjoints], None]] = {
+    make_tuple: _pull_display,
+    make_list: _pull_display,
+    make_dict: _pull_dict,
+    select: _pull_select,
+    list: _pull_same,
+    dict: _pull_same,
+}
+

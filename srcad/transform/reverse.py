@@ -1,0 +1,698 @@
+"""Reverse mode: the adjoint of a block, written after it.
+
+The adjoint of a loop is a loop, of an ``if`` an ``if``.  Statements are taken by descending
+generation (see ``schedule``).  What the reverse sweep reads of the forward sweep is found by looking
+at it: values of a branch become results of the forward ``if``, values of a loop body are kept, one
+tuple per iteration on a list local to the loop (a tape), and read back from its end.  The tape is an
+ordinary list of the IR, so the result can be differentiated again.
+
+Griewank and Walther, Evaluating Derivatives, 2nd ed., chapters 3, 4 and 6; Hascoët and Pascual, The
+Tapenade Automatic Differentiation Tool (2013), for the treatment of control flow.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from srcad.errors import NotDifferentiable
+from srcad.ir import (
+    UNDEFINED,
+    Accumulate,
+    Apply,
+    Atom,
+    Block,
+    Call,
+    Effect,
+    For,
+    If,
+    Items,
+    Literal,
+    Op,
+    Range,
+    Stream,
+    Try,
+    Update,
+    Value,
+    While,
+    With,
+)
+from srcad.ir.build import Builder
+from srcad.ir.core import Handler, make_list, make_tuple
+from srcad.ir.types import (
+    INT,
+    Array,
+    DictType,
+    ListType,
+    Number,
+    TupleType,
+    is_differentiable,
+)
+from srcad.ir.walk import all_ops, free_values, map_atoms, results
+from srcad.analysis.saving import recomputed
+from srcad.transform import spaces
+from srcad.transform.adjoints import Adjoints
+from srcad.transform.dce import prune_block
+from srcad.transform.pullback import Transposer, missing_rule, place_of, pull_accumulate
+from srcad.transform.schedule import reverse_order
+from srcad.transform.updates import pull_update
+
+Forward = list[list[Op]]
+"""The forward sweep while the reverse is written: for each operation what it has become."""
+
+
+class LoopAdjoints(Adjoints):
+    """Adjoints of a loop body: those of values from outside are carried by the reverse loop."""
+
+    def __init__(self, builder: Builder, outer: Adjoints, inside: dict[Value, None]) -> None:
+        super().__init__(builder, outer.active, outer)
+        self.inside = inside
+        self.carried: dict[Value, Value] = {}
+
+    def enter(self, value: Value) -> Any:
+        """The parameter that carries what has arrived at a value from outside."""
+        if value in self.inside:
+            return None
+        if value not in self.carried:
+            hint = spaces.value_hint(value, "_bar")
+            self.carried[value] = Value(hint, spaces.tangent_type(value.type))
+        return self.carried[value]
+
+
+def defined_in(block: Block) -> dict[Value, None]:
+    """The values a block itself defines, without those of the blocks in it."""
+    found = dict.fromkeys(block.params)
+    for op in block.ops:
+        found.update(dict.fromkeys(results(op)))
+    return found
+
+
+def _flat(forward: Forward) -> tuple[Op, ...]:
+    return tuple(op for ops in forward for op in ops)
+
+
+@dataclass(eq=False)
+class Reverser:
+    """Writes the reverse sweep of blocks; ``functions`` makes the pairs for calls."""
+
+    transposer: Transposer
+    functions: Any = None
+    loops: int = field(default=0)
+
+    def sweep(self, block: Block, adjoints: Adjoints) -> Forward:
+        """Write the reverse of a block into the builder of ``adjoints``; what the block becomes."""
+        forward: Forward = [[op] for op in block.ops]
+        for k, op in reverse_order(block):
+            self._pull(forward, k, op, adjoints)
+        return forward
+
+    def _pull(self, forward: Forward, k: int, op: Op, adjoints: Adjoints) -> None:
+        b = adjoints.builder
+        loc = op.loc
+        with b.at(None if loc is None else replace(loc, reverse=loc.reverse + 1)):
+            match op:
+                case Apply():
+                    state = adjoints.get(op.result)
+                    if state is not None:
+                        self.transposer.pull(op, state, adjoints)
+                case Effect():
+                    if op.result is not None and adjoints.get(op.result) is not None:
+                        raise missing_rule(op, op.callee)
+                case Update():
+                    forward[k] = self._pull_update(op, adjoints)
+                case Accumulate():
+                    ct = adjoints.take(op.version)
+                    if ct is not None:
+                        pull_accumulate(op, ct, adjoints)
+                case If():
+                    forward[k] = [self.pull_if(op, adjoints)]
+                case For() | While():
+                    forward[k] = self._pull_loop(op, adjoints)
+                case With():
+                    forward[k] = [self._pull_with(op, adjoints)]
+                case Try():
+                    forward[k] = [self._pull_try(op, adjoints)]
+                case Call():
+                    forward[k] = self.functions.pull_call(self, op, adjoints)
+
+    # ---- writes
+
+    def _pull_update(self, op: Update, adjoints: Adjoints) -> list[Op]:
+        kind = op.target.type
+        if (
+            op.callee is operator.setitem
+            and isinstance(kind, ListType)
+            and is_differentiable(kind)
+            and not isinstance(kind.item, Number)
+            and adjoints.get(op.version) is not None
+        ):
+            # the zero left behind has the shape of the item that was overwritten
+            old = Value("", kind.item)
+            read = Apply(operator.getitem, (op.target, op.args[0]), (), old, op.loc)
+            pull_update(op, adjoints, old)
+            return [read, op]
+        pull_update(op, adjoints, None)
+        return [op]
+
+    # ---- branches
+
+    def pull_if(self, op: If, adjoints: Adjoints) -> If:
+        """Write the reverse of an ``if``; the forward ``if`` with what the reverse reads of it."""
+        if not any(adjoints.get(r) is not None for r in op.results):
+            return op
+        made = [self._branch(b, op.results, adjoints) for b in (op.then, op.orelse)]
+        blocks, extra, results_ = self._join(made, adjoints)
+        then, orelse = blocks
+        adjoints.builder.append(If(op.test, then, orelse, results_, adjoints.builder.loc))
+        return replace(
+            op,
+            then=made[0].forward_block(extra, 0),
+            orelse=made[1].forward_block(extra, 1),
+            results=(*op.results, *(v for v, _ in extra)),
+        )
+
+    def _branch(self, block: Block, results_: tuple[Value, ...], adjoints: Adjoints) -> _Region:
+        child = Adjoints(Builder(adjoints.builder), adjoints.active, adjoints)
+        inside = defined_in(block)
+        for result, end in zip(results_, block.yields, strict=False):
+            state = adjoints.get(result)
+            if state is not None and end is not UNDEFINED:
+                if isinstance(end, Value) and end in adjoints.states and end not in inside:
+                    pass
+                child.add(end, state)
+        forward = self.sweep(block, child)
+        changed = {v: None for v in child.states if v not in inside}
+        return _Region(block, forward, child, inside, changed)
+
+    def _join(
+        self, regions: list[_Region], adjoints: Adjoints
+    ) -> tuple[list[Block], list[tuple[Value, tuple[int, Value]]], tuple[Value, ...]]:
+        """The reverse blocks of branches, what they need of the forward ones, and the results."""
+        changed: dict[Value, None] = {}
+        for region in regions:
+            changed.update(region.changed)
+        outcomes: list[Value] = []
+        yields: list[list[Atom]] = [[] for _ in regions]
+        before = {v: adjoints.get(v) for v in changed}
+        for value in changed:
+            hint = spaces.value_hint(value, "_bar")
+            outcomes.append(Value(hint, spaces.tangent_type(value.type)))
+            for region, column in zip(regions, yields, strict=True):
+                child = region.adjoints
+                state = child.states.get(value)
+                if state is None:
+                    state = before[value]
+                if state is None:
+                    column.append(spaces.zeros(child.builder, value))
+                else:
+                    column.append(child.atom(state, value))
+        blocks, extra = [], []
+        for k, (region, column) in enumerate(zip(regions, yields, strict=True)):
+            block = prune_block(region.adjoints.builder.block((), tuple(column)))
+            needed = [v for v in free_values(block) if v in region.inside]
+            mapping = region.keep(needed)
+            exports = {v: Value(v.hint, v.type) for v in mapping.values()}
+            for kept, export in exports.items():
+                extra.append((export, (k, kept)))
+            blocks.append(_renamed(block, {v: exports[kept] for v, kept in mapping.items()}))
+        for value, outcome in zip(changed, outcomes, strict=True):
+            adjoints.set(value, outcome)
+        return blocks, extra, tuple(outcomes)
+
+    # ---- with and try
+
+    def _pull_with(self, op: With, adjoints: Adjoints) -> With:
+        """The context is entered in the primal; its reverse runs outside it."""
+        if not any(adjoints.get(r) is not None for r in op.results):
+            return op
+        region = self._branch(op.body, op.results, adjoints)
+        blocks, extra, outcomes = self._join([region], adjoints)
+        b = adjoints.builder
+        manager = self._errstate(op, adjoints)
+        if manager is not None:
+            b.append(With(manager, blocks[0], outcomes, b.loc))
+        else:
+            for inner in blocks[0].ops:
+                b.append(inner)
+            for value, end in zip(region.changed, blocks[0].yields, strict=True):
+                adjoints.set(value, end)
+        body = region.forward_block(extra, 0)
+        return replace(
+            op,
+            body=Block(op.body.params, body.ops, body.yields),
+            results=(*op.results, *(v for v, _ in extra)),
+        )
+
+    def _errstate(self, op: With, adjoints: Adjoints) -> Value | None:
+        """The reverse of code under ``np.errstate`` runs under it too: it warns no more than that."""
+        made = self.managers.get(op.manager) if isinstance(op.manager, Value) else None
+        if made is None:
+            return None
+        manager = Value("", made.result.type)  # type: ignore[union-attr]
+        b = adjoints.builder
+        b.effect(made.callee, *made.args, result=manager, **dict(made.keywords))
+        return manager
+
+    managers: dict[Value, Effect] = field(default_factory=dict)
+
+    def _pull_try(self, op: Try, adjoints: Adjoints) -> Try:
+        """The path taken is noted, and the reverse takes it backwards."""
+        if not any(adjoints.get(r) is not None for r in op.results):
+            return op
+        inner = (op.body, *(h.body for h in op.handlers))
+        regions = [self._branch(b, op.results, adjoints) for b in inner]
+        blocks, extra, outcomes = self._join(regions, adjoints)
+        b = adjoints.builder
+        path = Value("path", INT)
+        test_blocks = list(blocks)
+        current = test_blocks[-1]
+        for k in range(len(test_blocks) - 2, -1, -1):
+            last = k == 0
+            builder = Builder(b)
+            test_builder = b if last else builder
+            test = test_builder.apply(operator.eq, path, Literal(k))
+            values = outcomes if last else tuple(Value(o.hint, o.type) for o in outcomes)
+            op_if = If(test, test_blocks[k], current, values, b.loc)
+            if last:
+                b.append(op_if)
+            else:
+                builder.append(op_if)
+                current = builder.block((), values)
+        made = [r.forward_block(extra, k, (Literal(k),)) for k, r in enumerate(regions)]
+        handlers = tuple(
+            Handler(h.kinds, Block(h.body.params, m.ops, m.yields))
+            for h, m in zip(op.handlers, made[1:], strict=True)
+        )
+        return replace(
+            op,
+            body=made[0],
+            handlers=handlers,
+            results=(*op.results, path, *(v for v, _ in extra)),
+        )
+
+    # ---- loops
+
+    def _pull_loop(self, op: For | While, adjoints: Adjoints) -> list[Op]:
+        seeded = [adjoints.get(r) for r in op.results]
+        if all(s is None for s in seeded):
+            return [op]
+        plan = _LoopPlan(self, op, adjoints)
+        plan.write_body()
+        return plan.finish()
+
+
+@dataclass(eq=False)
+class _Region:
+    """A forward block and its reverse, while both are made."""
+
+    block: Block
+    forward: Forward
+    adjoints: Adjoints
+    inside: dict[Value, None]
+    changed: dict[Value, None]
+    copies: list[tuple[Value, Apply]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        for ops in self.forward:
+            for op in ops:
+                self.inside.update(dict.fromkeys(results(op)))
+
+    def keep(self, needed: list[Value]) -> dict[Value, Value]:
+        """For each value the reverse reads: the value to keep, a copy if it is overwritten later."""
+        mapping, self.copies = protect(_flat(self.forward), needed)
+        return mapping
+
+    def forward_block(
+        self, extra: list[tuple[Value, tuple[int, Value]]], which: int, first: tuple[Atom, ...] = ()
+    ) -> Block:
+        """The forward block, handing over what the reverse reads."""
+        ops = with_copies(_flat(self.forward), self.block.params, self.copies)
+        more = tuple(kept if k == which else UNDEFINED for _, (k, kept) in extra)
+        return Block((), ops, (*self.block.yields, *first, *more))
+
+
+def protect(
+    ops: tuple[Op, ...], needed: list[Value]
+) -> tuple[dict[Value, Value], list[tuple[Value, Apply]]]:
+    """Copies of values that are read in the reverse sweep and written in the forward one."""
+    written = {o.target for op in ops for o in _self_and_inner(op) if isinstance(o, Update)}
+    mapping: dict[Value, Value] = {}
+    copies: list[tuple[Value, Apply]] = []
+    for value in needed:
+        if value in written:
+            copy = Value(value.hint, value.type)
+            copier = dict if isinstance(value.type, DictType) else list
+            copies.append((value, Apply(copier, (value,), (), copy, None)))
+            mapping[value] = copy
+        else:
+            mapping[value] = value
+    return mapping, copies
+
+
+def _self_and_inner(op: Op) -> list[Op]:
+    from srcad.ir.walk import blocks
+
+    return [op, *(o for b in blocks(op) for o in all_ops(b))]
+
+
+def with_copies(
+    ops: tuple[Op, ...], params: tuple[Value, ...], copies: list[tuple[Value, Apply]]
+) -> tuple[Op, ...]:
+    """The operations with each copy right after the value it is of."""
+    if not copies:
+        return ops
+    waiting = dict(copies)
+    made: list[Op] = [waiting[p] for p in params if p in waiting]
+    for op in ops:
+        made.append(op)
+        made += [waiting[r] for r in results(op) if r in waiting]
+    return tuple(made)
+
+
+def _renamed(block: Block, mapping: dict[Value, Any]) -> Block:
+    if not mapping:
+        return block
+
+    def read(atom: Atom) -> Atom:
+        return mapping.get(atom, atom) if isinstance(atom, Value) else atom
+
+    ops = tuple(map_atoms(op, read, lambda v: v) for op in block.ops)
+    return Block(block.params, ops, tuple(map(read, block.yields)))
+
+
+class _LoopPlan:
+    """The reverse of one loop."""
+
+    def __init__(self, reverser: Reverser, op: For | While, adjoints: Adjoints) -> None:
+        self.reverser = reverser
+        self.op = op
+        self.adjoints = adjoints
+        self.count = len(op.streams) if isinstance(op, For) else 0
+        self.targets = op.body.params[: self.count]
+        self.params = op.body.params[self.count :]
+        self.inside = defined_in(op.body)
+        self.child = LoopAdjoints(Builder(adjoints.builder), adjoints, self.inside)
+        self.bars: dict[int, Value] = {}
+        self.appended: dict[int, tuple[Value, Value]] = {}
+        self.position: Value | None = None
+
+    def write_body(self) -> None:
+        """The reverse of the body, and what the reverse loop carries."""
+        op, child = self.op, self.child
+        for k, result in enumerate(op.results):
+            live = self.adjoints.get(result) is not None or self._loops_back(k)
+            if live and self.adjoints.active(self.params[k]):
+                hint = spaces.value_hint(self.params[k], "_bar")
+                self.bars[k] = Value(hint, spaces.tangent_type(result.type))
+        if not self.bars:
+            # results that no iteration reads back: only the last iteration matters to them
+            pass
+        for k in range(len(op.results)):
+            if k in self.bars:
+                child.add(op.body.yields[k], self.bars[k])
+        self.forward = self.reverser.sweep(op.body, child)
+        for ops in self.forward:
+            for inner in ops:
+                self.inside.update(dict.fromkeys(results(inner)))
+        self._pull_targets()
+        self.next: dict[int, Atom] = {}
+        for k in self.bars:
+            bar = child.take(self.params[k])
+            if bar is None:
+                bar = spaces.zeros(child.builder, self._like(k))
+            self.next[k] = bar
+
+    def _loops_back(self, k: int) -> bool:
+        return self.adjoints.active(self.params[k])
+
+    def _like(self, k: int) -> Value:
+        """A value with the shape of a carried one: its final value if shapes are proven constant."""
+        result = self.op.results[k]
+        kind = result.type
+        if isinstance(kind, Number):
+            return result
+        if isinstance(kind, Array) and kind.dims is not None and None not in kind.dims:
+            return result
+        return self.params[k]
+
+    def _pull_targets(self) -> None:
+        """Adjoints of loop targets go to the items of the sequences they come from."""
+        op, child = self.op, self.child
+        if not isinstance(op, For):
+            return
+        for k, (target, stream) in enumerate(zip(self.targets, op.streams, strict=True)):
+            bar = child.take(target)
+            if bar is None or not isinstance(stream, Items) or not isinstance(stream.sequence, Value):
+                continue
+            sequence = stream.sequence
+            kind = sequence.type
+            whole = not op.stops and (len(op.streams) == 1 or self._enumerates())
+            if isinstance(kind, ListType) and whole and self.adjoints.get(sequence) is None and (
+                sequence not in child.carried
+            ):
+                made = Value(spaces.value_hint(sequence, "_bar"), spaces.tangent_type(kind))
+                self.appended[k] = (made, child.builder.update(list.append, made, bar))
+                continue
+            index: Atom = self._position()
+            if stream.backward:
+                last = child.builder.apply(
+                    operator.sub, child.builder.apply(len, sequence), Literal(1)
+                )
+                index = child.builder.apply(operator.sub, last, index)
+            child.add_at(sequence, index, bar)
+
+    def _enumerates(self) -> bool:
+        """Whether the streams are a counter and one sequence, as ``enumerate`` has them."""
+        streams = self.op.streams  # type: ignore[union-attr]
+        return len(streams) == 2 and isinstance(streams[0], Range) and isinstance(streams[1], Items)
+
+    def _position(self) -> Value:
+        """The number of the iteration, in the reverse loop."""
+        op = self.op
+        assert isinstance(op, For)
+        for target, stream in zip(self.targets, op.streams, strict=True):
+            if isinstance(stream, Range) and _is(stream.start, 0) and _is(stream.step, 1):
+                return target
+        if self.position is None:
+            self.position = Value("k", INT)
+        return self.position
+
+    # ---- putting it together
+
+    def finish(self) -> list[Op]:
+        """The reverse loop goes to the builder; the forward loop, keeping what that reads."""
+        op, child = self.op, self.child
+        accumulated = list(child.carried.items())
+        ends: list[Atom] = [self.next[k] for k in self.bars]
+        for value, param in accumulated:
+            state = child.states.get(value)
+            ends.append(param if state is None else child.atom(state, value))
+        ends += [version for _, version in self.appended.values()]
+        body = prune_block(child.builder.block((), tuple(ends)))
+        needed = [v for v in free_values(body) if v in self.inside]
+        body, needed = recomputed(body, needed, _flat(self.forward), self.inside, self.targets)
+        mapping, copies = protect(_flat(self.forward), needed)
+        ops = with_copies(_flat(self.forward), op.body.params, copies)
+        keep = [mapping[v] for v in needed]
+        streams, bound, forward = self._tape(body, needed, keep, ops, mapping)
+        carried_params = (
+            *self.bars.values(),
+            *(p for _, p in accumulated),
+            *(m for m, _ in self.appended.values()),
+        )
+        targets = tuple(v for v, _ in bound)
+        head = tuple(o for _, made in bound for o in made)
+        renamed = _renamed(Block((), body.ops, body.yields), {k: v for k, v in self.mapping.items()})
+        block = Block((*targets, *carried_params), (*head, *renamed.ops), renamed.yields)
+        self._emit(streams, block, accumulated)
+        return forward
+
+    def _tape(
+        self,
+        body: Block,
+        needed: list[Value],
+        keep: list[Value],
+        ops: tuple[Op, ...],
+        mapping: dict[Value, Value],
+    ) -> tuple[tuple[Stream, ...], list[tuple[Value, list[Op]]], list[Op]]:
+        """Streams of the reverse loop with their targets, and the forward loop."""
+        op = self.op
+        self.mapping: dict[Value, Value] = {}
+        only_targets = all(v in self.targets for v in needed)
+        simple = isinstance(op, For) and not op.stops and (len(op.streams) == 1 or self._enumerates())
+        if simple and only_targets and not (self.position is not None and len(op.streams) > 1):
+            return self._replayed(needed, ops)
+        return self._stacked(needed, keep, ops)
+
+    def _replayed(
+        self, needed: list[Value], ops: tuple[Op, ...]
+    ) -> tuple[tuple[Stream, ...], list[tuple[Value, list[Op]]], list[Op]]:
+        """Nothing is kept: the streams run backwards."""
+        op = self.op
+        assert isinstance(op, For)
+        b = self.adjoints.builder
+        streams: list[Stream] = []
+        bound: list[tuple[Value, list[Op]]] = []
+        wanted = list(needed)
+        if self.position is None and not needed and isinstance(op.streams[0], Range):
+            wanted = [self.targets[0]]
+        for target, stream in zip(self.targets, op.streams, strict=True):
+            if target not in wanted:
+                continue
+            fresh = Value(target.hint, target.type)
+            self.mapping[target] = fresh
+            bound.append((fresh, []))
+            if isinstance(stream, Items):
+                streams.append(Items(stream.sequence, not stream.backward))
+            else:
+                streams.append(backward_range(b, stream))
+        if self.position is not None or not streams:
+            sequence = next(s.sequence for s in op.streams if isinstance(s, Items))
+            count = b.apply(len, sequence)
+            target = self.position if self.position is not None else Value("k", INT)
+            streams.insert(0, backward_range(b, Range(Literal(0), count, Literal(1))))
+            bound.insert(0, (target, []))
+        forward = replace(op, body=Block(op.body.params, ops, op.body.yields))
+        return tuple(streams), bound, [forward]
+
+    def _stacked(
+        self, needed: list[Value], keep: list[Value], ops: tuple[Op, ...]
+    ) -> tuple[tuple[Stream, ...], list[tuple[Value, list[Op]]], list[Op]]:
+        """What each iteration keeps goes on a list; the reverse loop reads it from the end."""
+        op = self.op
+        b = self.adjoints.builder
+        if not needed:
+            return self._counted(ops)
+        made: list[Op] = []
+        if len(needed) == 1:
+            item: Value = keep[0]
+            kind = item.type
+        else:
+            kind = TupleType(tuple(v.type for v in keep))
+            item = Value("", kind)
+            made.append(Apply(make_tuple, tuple(keep), (), item, op.loc))
+        tape = ListType(kind)
+        name = f"{needed[0].hint or 'loop'}_stack" if len(needed) == 1 else "stack"
+        param, version, result = (Value(name, tape) for _ in range(3))
+        made.append(Update(list.append, param, (item,), version, None, op.loc))
+        start = Value(name, tape)
+        empty = Apply(make_list, (), (), start, op.loc)
+        forward = _carry(op, ops + tuple(made), start, param, version, result)
+        head: list[Op] = []
+        if len(needed) == 1:
+            popped = Value(needed[0].hint, kind)
+            self.mapping[needed[0]] = popped
+        else:
+            popped = Value("", kind)
+            for k, value in enumerate(needed):
+                fresh = Value(value.hint, value.type)
+                self.mapping[value] = fresh
+                head.append(Apply(operator.getitem, (popped, Literal(k)), (), fresh, b.loc))
+        streams: list[Stream] = [Items(result, True)]
+        bound = [(popped, head)]
+        if self.position is not None:
+            count = b.apply(len, result)
+            streams.insert(0, backward_range(b, Range(Literal(0), count, Literal(1))))
+            bound.insert(0, (self.position, []))
+        return tuple(streams), bound, [empty, forward]
+
+    def _counted(
+        self, ops: tuple[Op, ...]
+    ) -> tuple[tuple[Stream, ...], list[tuple[Value, list[Op]]], list[Op]]:
+        """Only the number of iterations is kept."""
+        op = self.op
+        b = self.adjoints.builder
+        param, version, result = (Value("trips", INT) for _ in range(3))
+        add = Apply(operator.add, (param, Literal(1)), (), version, op.loc)
+        forward = _carry(op, (*ops, add), Literal(0), param, version, result)
+        stream: Range = Range(Literal(0), result, Literal(1))
+        if self.position is not None:
+            stream = backward_range(b, stream)
+        target = self.position if self.position is not None else Value("_", INT)
+        return (stream,), [(target, [])], [forward]
+
+    def _emit(self, streams: tuple[Stream, ...], block: Block, accumulated: list[Any]) -> None:
+        op, adjoints = self.op, self.adjoints
+        b = adjoints.builder
+        inits: list[Atom] = []
+        for k in self.bars:
+            state = adjoints.get(op.results[k])
+            if state is None:
+                inits.append(spaces.zeros(b, op.results[k], self.bars[k].hint))
+            else:
+                inits.append(adjoints.atom(state, op.results[k]))
+        for value, param in accumulated:
+            state = adjoints.get(value)
+            if state is None:
+                inits.append(spaces.zeros(b, value, param.hint))
+            else:
+                inits.append(adjoints.atom(state, value))
+        for made, _ in self.appended.values():
+            inits.append(b.apply_typed(make_list, (), made.type, made.hint))
+        count = len(streams)
+        outcomes = tuple(Value(p.hint, p.type) for p in block.params[count:])
+        b.append(For(streams, tuple(inits), block, outcomes, False, b.loc))
+        position = 0
+        for k in self.bars:
+            init = op.carried[k]
+            adjoints.add(init, spaces.conform(b, outcomes[position], init, elementwise=False)
+                         if isinstance(init, Value) else None)
+            position += 1
+        for value, _ in accumulated:
+            adjoints.set(value, outcomes[position])
+            position += 1
+        for k, (made, _) in self.appended.items():
+            stream = op.streams[k]  # type: ignore[union-attr]
+            assert isinstance(stream, Items)
+            whole: Atom = outcomes[position]
+            if not stream.backward:
+                whole = b.apply_typed(
+                    operator.getitem, (whole, Literal(slice(None, None, -1))), made.type, made.hint
+                )
+            adjoints.add(stream.sequence, whole)
+            position += 1
+
+
+def _is(atom: Atom, value: int) -> bool:
+    return isinstance(atom, Literal) and atom.value == value
+
+
+def _carry(
+    op: For | While, ops: tuple[Op, ...], init: Atom, param: Value, version: Value, result: Value
+) -> Op:
+    """The loop, carrying one more value."""
+    count = len(op.streams) if isinstance(op, For) else 0
+    carried = len(op.body.params) - count
+    yields = (*op.body.yields[:carried], version, *op.body.yields[carried:])
+    body = Block((*op.body.params, param), ops, yields)
+    inits, outcomes = (*op.carried, init), (*op.results, result)
+    if isinstance(op, While):
+        test = Block((*op.test.params, Value(param.hint, param.type)), op.test.ops, op.test.yields)
+        return replace(op, carried=inits, test=test, body=body, results=outcomes)
+    return replace(op, carried=inits, body=body, results=outcomes)
+
+
+def backward_range(b: Builder, stream: Range) -> Range:
+    """The same integers from the last to the first."""
+    start, stop, step = stream.start, stream.stop, stream.step
+    if all(isinstance(a, Literal) for a in (start, stop, step)):
+        back = range(start.value, stop.value, step.value)[::-1]  # type: ignore[union-attr]
+        return Range(Literal(back.start), Literal(back.stop), Literal(back.step))
+    if _is(step, 1):
+        last = b.apply(operator.sub, stop, Literal(1))
+        before = b.apply(operator.sub, start, Literal(1))
+        return Range(last, before, Literal(-1))
+    if _is(step, -1):
+        first = b.apply(operator.add, stop, Literal(1))
+        after = b.apply(operator.add, start, Literal(1))
+        return Range(first, after, Literal(1))
+    whole = b.apply(range, start, stop, step)
+    back_ = b.apply(operator.getitem, whole, Literal(slice(None, None, -1)))
+    parts = tuple(b.apply_typed(getattr, (back_, Literal(p)), INT) for p in ("start", "stop", "step"))
+    return Range(*parts)
+
+
+_ = (NotDifferentiable, np, place_of)

@@ -1,0 +1,197 @@
+"""The spaces adjoints and tangents live in: their types, zeros, sums and shapes.
+
+The adjoint of a number is a number, of an array an array of its shape and dtype, of a list the list
+of its items' adjoints, of a tuple a tuple with None where an item carries no derivative.
+"""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from srcad import runtime
+from srcad.ir import Atom, Literal, Value
+from srcad.ir.build import Builder
+from srcad.ir.core import make_list, make_tuple
+from srcad.ir.infer import atom_type
+from srcad.ir.types import (
+    COMPLEX,
+    FLOAT,
+    NONE,
+    Array,
+    DictType,
+    ListType,
+    Number,
+    NumPyScalar,
+    Optional,
+    TupleType,
+    Type,
+    Unknown,
+    dims_of,
+    dtype_of,
+    is_complex,
+    is_differentiable,
+    same_shape,
+)
+
+
+def tangent_type(kind: Type) -> Type:
+    """The type of tangents and adjoints of values of a type."""
+    if not is_differentiable(kind):
+        return NONE
+    match kind:
+        case Number():
+            return COMPLEX if is_complex(kind) else FLOAT
+        case ListType(item=item):
+            return ListType(tangent_type(item))
+        case DictType(item=item):
+            return DictType(tangent_type(item))
+        case TupleType(items=items, cls=cls):
+            return TupleType(tuple(map(tangent_type, items)), list if cls is list else tuple)
+        case Optional(item=item):
+            return tangent_type(item)
+    return kind
+
+
+def zeros(b: Builder, like: Atom, hint: str = "") -> Atom:
+    """The zero of the space of a value's adjoints."""
+    kind = atom_type(like)
+    if not is_differentiable(kind):
+        return Literal(None)
+    match kind:
+        case Number():
+            return Literal(0j) if is_complex(kind) else Literal(0.0)
+        case NumPyScalar(dtype=dtype):
+            scalar = np.dtype(dtype).type
+            if dtype == "float64":
+                return Literal(0.0)
+            return b.apply(scalar, Literal(0), hint=hint)
+        case Array(dtype=dtype, dims=dims) if dtype is not None:
+            shape = shape_of(b, like)
+            if dims == ():
+                return b.apply(np.zeros, Literal(()), *_dtype(dtype), hint=hint)
+            return b.apply_typed(np.zeros, (shape, *_dtype(dtype)), kind, hint)
+        case TupleType(items=items, cls=cls):
+            parts = [
+                zeros(b, b.apply(operator.getitem, like, Literal(k)))
+                if is_differentiable(item)
+                else Literal(None)
+                for k, item in enumerate(items)
+            ]
+            return b.apply(make_list if cls is list else make_tuple, *parts)
+        case ListType(item=Number() as item):
+            zero = Literal(0j if is_complex(item) else 0.0)
+            one = b.apply_typed(make_list, (zero,), tangent_type(kind))
+            return b.apply_typed(operator.mul, (one, b.apply(len, like)), tangent_type(kind), hint)
+        case DictType():
+            from srcad.ir.core import make_dict
+
+            return b.apply_typed(make_dict, (), tangent_type(kind), hint)
+    return b.apply_typed(runtime.zeros_like, (like,), tangent_type(kind), hint)
+
+
+def _dtype(dtype: str) -> tuple[Atom, ...]:
+    return () if dtype == "float64" else (Literal(np.dtype(dtype).type),)
+
+
+def shape_of(b: Builder, value: Atom) -> Atom:
+    """The shape of a value: a literal if it is known."""
+    dims = dims_of(atom_type(value))
+    if dims is not None and all(isinstance(d, int) for d in dims):
+        return Literal(dims)
+    if dims is not None and len(dims) == 1:
+        return b.apply(len, value)
+    return b.apply(np.shape, value)
+
+
+def add(b: Builder, x: Atom, y: Atom, hint: str = "") -> Atom:
+    """The sum of two adjoints of one value."""
+    kind = atom_type(x)
+    match kind:
+        case ListType() | TupleType() | DictType() | Unknown() | Optional():
+            return b.apply_typed(runtime.add, (x, y), kind, hint)
+    if kind == NONE:
+        return y
+    return b.accumulate(x, None, y, hint)
+
+
+def conform(b: Builder, term: Atom, primal: Atom, *, elementwise: bool) -> Atom:
+    """``term`` as an adjoint of ``primal``: its shape, where it was broadcast, and its dtype."""
+    kind = atom_type(primal)
+    if elementwise:
+        term = _reduce(b, term, primal, kind)
+    return match_dtype(b, term, kind)
+
+
+def _reduce(b: Builder, term: Atom, primal: Atom, kind: Type) -> Atom:
+    """Sum over the axes along which the primal was broadcast."""
+    found = atom_type(term)
+    if same_shape(found, kind):
+        return term
+    if isinstance(found, (ListType, TupleType)) or isinstance(kind, (ListType, TupleType)):
+        return term
+    have, want = dims_of(found), dims_of(kind)
+    if have is not None and want is not None:
+        if want == () and have != ():
+            return b.apply(np.sum, term)
+        if len(have) < len(want) or (have == () and want != ()):
+            return b.apply_typed(
+                np.broadcast_to, (term, b.apply(np.shape, primal)), _shaped(found, kind)
+            )
+        extra = len(have) - len(want)
+        rest = have[extra:]
+        stretched = [
+            k for k, (h, w) in enumerate(zip(rest, want, strict=True)) if w == 1 and h != 1
+        ]
+        settled = all(
+            h == w and h is not None for k, (h, w) in enumerate(zip(rest, want, strict=True)) if k not in stretched
+        )
+        if settled:
+            if extra:
+                axes = Literal(tuple(range(extra))) if extra > 1 else Literal(0)
+                term = b.apply(np.sum, term, axis=axes)
+            if stretched:
+                axes = Literal(tuple(stretched)) if len(stretched) > 1 else Literal(stretched[0])
+                term = b.apply(np.sum, term, axis=axes, keepdims=Literal(True))
+            return term
+    if isinstance(kind, Number) and isinstance(found, Number):
+        return term
+    made = b.apply_typed(
+        runtime.unbroadcast, (term, b.apply(np.shape, primal)), _shaped(found, kind)
+    )
+    return made
+
+
+def _shaped(found: Type, kind: Type) -> Type:
+    """The dtype of one type with the shape of another."""
+    dtype = dtype_of(found)
+    if isinstance(found, Number):
+        dtype = "complex128" if is_complex(found) else "float64"
+    if isinstance(kind, Array):
+        return Array(dtype if dtype is not None else kind.dtype, kind.dims)
+    return kind
+
+
+def match_dtype(b: Builder, term: Atom, kind: Type) -> Atom:
+    """Drop an imaginary part, and precision, that the primal does not have."""
+    found = atom_type(term)
+    if is_complex(found) and isinstance(kind, (Number, NumPyScalar, Array)) and not is_complex(kind):
+        if isinstance(kind, Number) or dtype_of(kind) is not None:
+            term = b.apply(np.real, term)
+            found = atom_type(term)
+    want, have = dtype_of(kind), dtype_of(found)
+    if isinstance(kind, Array) and want is not None and have is not None and want != have:
+        if np.dtype(want).kind in "fc" and not (np.dtype(have).kind == "f" and np.dtype(want).kind == "c"):
+            return b.apply(np.ndarray.astype, term, Literal(np.dtype(want).type))
+    return term
+
+
+def tuple_items(kind: Type) -> int | None:
+    """The number of items of a tuple type."""
+    return len(kind.items) if isinstance(kind, TupleType) else None
+
+
+def value_hint(value: Atom, suffix: str) -> str:
+    """The name of an adjoint or tangent: that of its primal with a suffix."""
+    return f"{value.hint}{suffix}" if isinstance(value, Value) and value.hint else ""
