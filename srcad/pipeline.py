@@ -24,6 +24,7 @@ from srcad.ir.types import NONE, Opaque
 from srcad.options import Options
 from srcad.transform import bodies
 from srcad.transform.dce import remove_dead_code
+from srcad.transform.fold import fold_control
 from srcad.transform.functions import reachable
 from srcad.transform.library import CompilerLibrary, Split
 from srcad.transform.ownership import own_results
@@ -71,7 +72,7 @@ def compile_call(
 
 def finish(function: Function) -> Function:
     """The passes after lowering."""
-    function = remove_dead_code(function)
+    function = remove_dead_code(fold_control(function))
     function = own_results(function)
     return replace(function, calls=reachable(function))
 

@@ -40,7 +40,7 @@ from srcad.frontend.abstract import (
 )
 from srcad.frontend.attributes import get_attribute
 from srcad.frontend.fence import check_fence
-from srcad.frontend.lowering import Frame, Lowering, Region, is_leaf
+from srcad.frontend.lowering import _PACKAGE, Frame, Lowering, Region, is_leaf
 from srcad.frontend.merge import Merger
 from srcad.frontend.scopes import scope_of
 from srcad.frontend.source import FunctionSource, read_function
@@ -343,8 +343,9 @@ def run_body(low: Lowering, code: Code, bound: dict[str, Abstract], key: Any) ->
     session.active.append((key, frame))
     low.frame, low.nodes = frame, []
     try:
+        own = not code.source.file.startswith(_PACKAGE)
         for name, value in bound.items():
-            low.state[low.variable(name)] = low.hinted(value, name)
+            low.state[low.variable(name)] = low.hinted(value, name) if own else value
         if isinstance(code.node, gast.Lambda):
             with low.statement(code.node.body):
                 return expressions.evaluate(low, code.node.body)

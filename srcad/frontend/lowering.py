@@ -156,7 +156,7 @@ class Lowering:
         """Operations made meanwhile belong to this statement."""
         self.nodes.append(node)
         # a rule's or a transform's own source is no place of the user's
-        loc = self.builder.loc if self.frame.source.file.startswith(_PACKAGE) else self.loc(node)
+        loc = self.builder.loc if self.internal else self.loc(node)
         try:
             with self.builder.at(loc):
                 yield
@@ -368,9 +368,14 @@ class Lowering:
 
     def hinted(self, value: Abstract, hint: str) -> Abstract:
         """The value under the name the user gives it, if it has none yet."""
-        if isinstance(value, Value) and not value.hint:
+        if isinstance(value, Value) and not value.hint and not self.internal:
             value.hint = hint
         return value
+
+    @property
+    def internal(self) -> bool:
+        """Whether the code being lowered is srcad's own: a rule."""
+        return self.frame.source.file.startswith(_PACKAGE)
 
 
 SHARED = "shared"

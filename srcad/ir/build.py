@@ -453,6 +453,16 @@ def _simplify_shape(b: Builder, x: Atom) -> Atom | None:
     return None
 
 
+def _simplify_reshape(b: Builder, x: Atom, shape: Atom) -> Atom | None:
+    op = b.definition(shape)
+    kind = atom_type(x)
+    if op is not None and op.callee is np.shape and isinstance(kind, Array) and kind.dims is not None:
+        other = dims_of(atom_type(op.args[0]))
+        if other is not None and (same_shape(kind, atom_type(op.args[0])) or len(other) == len(kind.dims) == 1):
+            return x  # as many entries, one axis
+    return None
+
+
 def _simplify_astype(b: Builder, x: Atom, dtype: Atom) -> Atom | None:
     known = dtype_of(atom_type(x))
     if known is not None and isinstance(dtype, Literal):
@@ -503,6 +513,7 @@ _SIMPLIFY: dict[Callable[..., Any], Callable[..., Atom | None]] = {
     np.where: _simplify_where,
     np.broadcast_to: _simplify_broadcast,
     np.shape: _simplify_shape,
+    np.reshape: _simplify_reshape,
     np.ndarray.astype: _simplify_astype,
     np.real: _simplify_real_part,
     np.conjugate: _simplify_real_part,

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from srcad import rules, runtime
+from srcad import rules
 from srcad.analysis.activity import varied_values
 from srcad.errors import NotDifferentiable
 from srcad.frontend import calls, containers
@@ -251,9 +251,13 @@ class Differentiator:
         wrt: tuple[int | str, ...],
         *,
         has_aux: bool = False,
+        unit: bool = False,
     ) -> Pulled:
         """The value of a call, and its reverse: from the cotangent of the value (of its first item
-        with ``has_aux``) to a tuple of gradients."""
+        with ``has_aux``) to a tuple of gradients.
+
+        With ``unit`` the value has to be a real scalar and its cotangent is 1, without a seed.
+        """
         inner = self.lower_inner(low, function, args, keywords, wrt)
         outputs = inner.block.yields
         pattern = inner.result
@@ -272,7 +276,9 @@ class Differentiator:
         b.simplify = True
         adjoints = Adjoints(b, lambda v: v in active)
         seeds: list[Value] = []
-        for output in outputs[:wanted]:
+        if unit and isinstance(outputs[0], Value):
+            adjoints.add(outputs[0], unit_seed(low, settle(low, pattern)))
+        for output in () if unit else outputs[:wanted]:
             hint = spaces.value_hint(output, "_bar") or "out_bar"
             seed = Value(hint, spaces.tangent_type(atom_type(output)))
             seeds.append(seed)
@@ -299,9 +305,9 @@ class Differentiator:
         reverse = _renamed(_renamed(reverse, copied), names)
         return Pulled(self._out(low, inner, names), inner, pattern, tuple(seeds), reverse)
 
-    def pull(self, low: Lowering, pulled: Pulled, ct: Abstract) -> Abstract:
-        """Write the reverse for a cotangent; a tuple of gradients."""
-        atoms = self.cotangents(low, pulled, ct)
+    def pull(self, low: Lowering, pulled: Pulled, ct: Abstract | None) -> Abstract:
+        """Write the reverse for a cotangent (None: there is no seed); a tuple of gradients."""
+        atoms = [] if ct is None else self.cotangents(low, pulled, ct)
         made = copy_block(
             Block((), pulled.reverse.ops, pulled.reverse.yields),
             dict(zip(pulled.seeds, atoms, strict=True)),
@@ -615,8 +621,7 @@ def unit_seed(low: Lowering, value: Abstract) -> Atom:
     match value:
         case Value(type=kind):
             if isinstance(kind, Unknown) or (isinstance(kind, Array) and kind.dims is None):
-                low.builder.effect(runtime.require_scalar, value)
-                return Literal(1.0)
+                return Literal(1.0)  # checked at run time
             if is_complex(kind):
                 _not_scalar(low, "a complex number", "take its real part, or use vjp")
             if dims_of(kind) == () and is_differentiable(kind):

@@ -198,15 +198,19 @@ class CompilerLibrary:
         keywords: dict[str, Abstract],
         wrt: tuple[int | str, ...],
     ) -> Abstract:
-        pulled = self.differentiator.vjp(low, function, args, keywords, wrt, has_aux=spec.has_aux)
+        pulled = self.differentiator.vjp(
+            low, function, args, keywords, wrt, has_aux=spec.has_aux, unit=True
+        )
         value = pulled.value
         aux: Abstract | None = None
         loss = value
         if spec.has_aux:
             assert isinstance(value, TupleRef)
             loss, aux = value.items
-        seed = containers.wrap(low, unit_seed(low, loss))
-        grads = self.differentiator.pull(low, pulled, seed)
+        unit_seed(low, loss)
+        if isinstance(loss, Value) and rank(loss.type) is None:
+            low.builder.effect(runtime.require_scalar, loss)
+        grads = self.differentiator.pull(low, pulled, None)
         assert isinstance(grads, TupleRef)
         result = grads.items[0] if spec.single else grads
         if spec.kind == "value_and_grad":
@@ -624,4 +628,4 @@ def parameter_names(function: Abstract) -> list[str] | None:
     return None
 
 
-_ = (Number, calls, runtime, Intrinsic, transplant)
+_ = (Number, calls, Intrinsic, transplant)

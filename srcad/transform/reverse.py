@@ -51,7 +51,7 @@ from srcad.ir.types import (
     TupleType,
     is_differentiable,
 )
-from srcad.ir.walk import all_ops, free_values, map_atoms, results
+from srcad.ir.walk import all_ops, blocks, free_values, map_atoms, results
 from srcad.analysis.saving import recomputed
 from srcad.transform import spaces
 from srcad.transform.adjoints import Adjoints
@@ -87,6 +87,16 @@ def defined_in(block: Block) -> dict[Value, None]:
     found = dict.fromkeys(block.params)
     for op in block.ops:
         found.update(dict.fromkeys(results(op)))
+    return found
+
+
+def everything_in(block: Block) -> dict[Value, None]:
+    """The values a block and the blocks in it define."""
+    found = defined_in(block)
+    for op in all_ops(block):
+        found.update(dict.fromkeys(results(op)))
+        for inner in blocks(op):
+            found.update(dict.fromkeys(inner.params))
     return found
 
 
@@ -353,8 +363,6 @@ def protect(
 
 
 def _self_and_inner(op: Op) -> list[Op]:
-    from srcad.ir.walk import blocks
-
     return [op, *(o for b in blocks(op) for o in all_ops(b))]
 
 
@@ -394,7 +402,7 @@ class _LoopPlan:
         self.targets = op.body.params[: self.count]
         self.params = op.body.params[self.count :]
         self.inside = defined_in(op.body)
-        self.child = LoopAdjoints(Builder(adjoints.builder), adjoints, self.inside)
+        self.child = LoopAdjoints(Builder(adjoints.builder), adjoints, everything_in(op.body))
         self.bars: dict[int, Value] = {}
         self.appended: dict[int, tuple[Value, Value]] = {}
         self.position: Value | None = None
