@@ -185,7 +185,7 @@ class Generator:
             self.effect,
             self.tuple,
         ]
-        makers += [self.stale]
+        makers += [self.stale, self.pop_and_use, self.boolean]
         if depth < 3:
             makers += [
                 self.branch,
@@ -396,6 +396,61 @@ class Generator:
         else:
             self.add_to_buffer(scope, ops, number, index, term)
         self.keep(scope, self.apply(ops, operator.add, (seen, Literal(1.0)), A))
+
+    def pop_and_use(self, scope, ops, depth):
+        """A pop whose result is used once, perhaps after the list is looked at again."""
+        lists = [n for n, b in scope.buffers.items() if b.type == FLOATS]
+        if not lists:
+            self.buffer(scope, ops, depth)
+            return
+        number = self.random.choice(lists)
+        self.update(scope, ops, number, list.append, (self.pick(scope, ops, FLOAT),))
+        before = self.apply(ops, len, (scope.buffers[number],), INT)
+        popped = self.value(FLOAT, self.random.choice(("", "x_bar")))
+        self.update(scope, ops, number, list.pop, (), popped)
+        other = self.pick(scope, ops, FLOAT)
+        match self.random.randrange(5):
+            case 0:
+                other = self.apply(ops, len, (scope.buffers[number],), INT)
+            case 1:
+                other = before
+            case 2:
+                self.effect(scope, ops, depth)
+            case 3:
+                test = self.apply(ops, operator.lt, (popped, Literal(0.2)), BOOL)
+                self.keep(scope, self.both(ops, test, self.pick(scope, ops, BOOL)))
+                return
+        match self.random.randrange(3):
+            case 0:
+                self.keep(scope, self.apply(ops, operator.sub, (other, popped), FLOAT))
+            case 1:
+                version = self.value(FLOAT)
+                ops.append(Accumulate(other, None, popped, version, self.loc()))
+                self.keep(scope, version)
+            case 2:
+                self.update(scope, ops, number, list.append, (popped,))
+
+    def both(self, ops, test, other):
+        """``test and other``, or ``test or other``."""
+        sides = [Block((), (), (other,)), Block((), (), (test,))]
+        if self.chance(0.5):
+            sides.reverse()
+        result = self.value(BOOL)
+        ops.append(If(test, *sides, (result,), self.loc()))
+        return result
+
+    def boolean(self, scope, ops, depth):
+        test, inner = self.pick(scope, ops, BOOL), scope.child(())
+        body = []
+        other = self.pick(inner, body, BOOL)
+        if self.chance(0.4):
+            other = self.both(body, other, self.pick(inner, body, BOOL))
+        result = self.value(BOOL)
+        sides = [Block((), tuple(body), (other,)), Block((), (), (test,))]
+        if self.chance(0.5):
+            sides.reverse()
+        ops.append(If(test, *sides, (result,), self.loc()))
+        self.keep(scope, result)
 
     # ---- control flow
 
