@@ -20,6 +20,7 @@ import numpy as np
 from srcad.errors import SourceError, SourceUnavailable
 from srcad.frontend import builtin, containers, control, expressions, statements
 from srcad.frontend.abstract import (
+    SCALARS,
     Abstract,
     Closure,
     DictRef,
@@ -248,16 +249,20 @@ def _function_code(low: Lowering, function: types.FunctionType) -> Code:
     check_fence(source.tree, source)
     low.session.inlined.append(function)
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-    defaults = tuple(
-        importer.captured(low, ("default", function, k), f"default_{k}", _reader(function, k), d)
-        for k, d in enumerate(function.__defaults__ or ())
-    )
+
+    def default(key: int | str, name: str, value: Any) -> Abstract:
+        if isinstance(value, SCALARS):
+            return Static(value)
+        read = _reader(function, key)
+        return importer.captured(low, ("default", function, key), name, read, value)
+
+    positional = function.__defaults__ or ()
+    spec = source.tree.args
+    names = [a.id for a in (*spec.posonlyargs, *spec.args)][-len(positional) :] if positional else []
+    defaults = tuple(default(k, n, d) for k, (n, d) in enumerate(zip(names, positional, strict=True)))
     named = function.__kwdefaults__ or {}
     keyword = tuple(
-        importer.captured(low, ("default", function, a.id), a.id, _reader(function, a.id), named[a.id])
-        if a.id in named
-        else None
-        for a in source.tree.args.kwonlyargs
+        default(a.id, a.id, named[a.id]) if a.id in named else None for a in spec.kwonlyargs
     )
     return Code(
         function.__name__,

@@ -101,6 +101,12 @@ def _lower(
     )
     packed = Literal(None) if low.dead else low.atom(result)
     captured = tuple(importer.captures.values())
+    taken = {p.name for p in parameters}
+    for capture in captured:
+        while capture.value is not None and capture.value.hint in taken:
+            capture.value.hint += "_"
+        if capture.value is not None:
+            taken.add(capture.value.hint)
     params = (*(p.value for p in parameters), *(c.value for c in captured if c.value is not None))
     body = Block((), (*prelude.ops, *low.builder.ops), (packed,))
     harmless = (raise_error, assert_true, check_bound)

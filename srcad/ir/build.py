@@ -16,7 +16,7 @@ from __future__ import annotations
 import builtins
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +55,8 @@ from srcad.ir.types import (
     is_complex,
     same_shape,
 )
+
+from srcad.ir.walk import map_atoms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -190,6 +192,17 @@ class Builder:
         self.append(op)
         if isinstance(op, Apply) and self.simplify:
             self._computed.setdefault(_expression_key(op.callee, op.args, op.keywords), op.result)
+
+    def substitute(self, mark: int, mapping: Mapping[Value, Atom]) -> None:
+        """Replace values that the operations from ``mark`` on read."""
+
+        def read(atom: Atom) -> Atom:
+            return mapping.get(atom, atom) if isinstance(atom, Value) else atom
+
+        made = [map_atoms(op, read, lambda v: v) for op in self.ops[mark:]]
+        del self.ops[mark:]
+        for op in made:
+            self.append(op)
 
     def append(self, op: Op) -> None:
         """An operation made elsewhere."""

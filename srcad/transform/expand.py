@@ -276,8 +276,10 @@ class Differentiator:
         b.simplify = True
         adjoints = Adjoints(b, lambda v: v in active)
         seeds: list[Value] = []
-        if unit and isinstance(outputs[0], Value):
-            adjoints.add(outputs[0], unit_seed(low, settle(low, pattern)))
+        if unit:
+            seed_atom = unit_seed(low, settle(low, pattern))
+            if isinstance(outputs[0], Value):
+                adjoints.add(outputs[0], seed_atom)
         for output in () if unit else outputs[:wanted]:
             hint = spaces.value_hint(output, "_bar") or "out_bar"
             seed = Value(hint, spaces.tangent_type(atom_type(output)))

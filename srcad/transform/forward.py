@@ -50,8 +50,8 @@ class Pusher:
         self.active = active
         self.functions = functions
         self.linear = linear
-        self.transposer = Transposer(active)
         self.tangents: dict[Value, Atom] = {}
+        self.transposer = Transposer(lambda v: v in self.tangents)
 
     # ---- tangents
 
@@ -247,7 +247,9 @@ class Pusher:
             bound.op.result.type, TupleType
         ) else [result]
         atoms = [low.atom(o) for o in outcome]
+        mark = len(b.ops)
         pusher.push_linear_block(inner, standing, b)
+        b.substitute(mark, standing)
         found = [pusher.tangent(a) for a in atoms]
         if isinstance(bound.op.result.type, TupleType):
             parts = [

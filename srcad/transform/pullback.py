@@ -363,10 +363,12 @@ def transpose_block(
             dependent.update(dict.fromkeys(results(op)))
             linear.append(op)
         b.adopt(map_atoms(op, read, lambda v: v))
+    mark = len(b.ops)
     bars = Adjoints(b, lambda v: v in dependent)
     for output, ct in outputs:
         bars.add(output, ct)
     _transpose_ops(linear, bars, Transposer(bars.active, linear=True))
+    b.substitute(mark, standing)
     return bars
 
 
