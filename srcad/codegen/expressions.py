@@ -27,6 +27,7 @@ from srcad.ir.core import (
     make_tuple,
     select,
 )
+from srcad.ir.types import Number, NumPyScalar
 
 _OPERATORS = {
     "add": gast.Add, "sub": gast.Sub, "mul": gast.Mult, "truediv": gast.Div,
@@ -107,6 +108,12 @@ def width(node: Any) -> int:
     return total
 
 
+def _is_number(atom: Atom) -> bool:
+    if isinstance(atom, Literal):
+        return isinstance(atom.value, (int, float, complex))
+    return isinstance(atom.type, (Number, NumPyScalar))
+
+
 class Expressions:
     """Builds the expressions of one function."""
 
@@ -161,10 +168,9 @@ class Expressions:
                     return gast.Attribute(self.atom(args[0]), args[1].value, gast.Load())
             elif len(args) == 1:
                 if key in _UNARY:
-                    operand = self.atom(args[0])
                     if callee is operator.not_:
-                        return negate(operand)
-                    return gast.UnaryOp(_UNARY[key](), operand)
+                        return self.negated(args[0])
+                    return gast.UnaryOp(_UNARY[key](), self.atom(args[0]))
                 if is_attribute(callee):
                     return gast.Attribute(self.atom(args[0]), callee.__name__, gast.Load())
             display = self._display(callee, args)
@@ -186,6 +192,16 @@ class Expressions:
                 gast.Attribute(arguments[0], callee.__name__, gast.Load()), arguments[1:], pairs
             )
         return call(self.callee(callee), arguments, pairs)
+
+    def negated(self, atom: Atom) -> Any:
+        """``not atom``; of numbers ``a != b`` says the same as ``not a == b``, even of nan."""
+        op = self.nested.get(atom) if isinstance(atom, Value) else None
+        if isinstance(op, Apply) and all(map(_is_number, op.args)):
+            opposite = {operator.eq: operator.ne, operator.ne: operator.eq}.get(op.callee)
+            if opposite is not None:
+                node = _COMPARE[id(opposite)]()
+                return gast.Compare(self.atom(op.args[0]), [node], [self.atom(op.args[1])])
+        return negate(self.atom(atom))
 
     def callee(self, callee: Callable[..., Any]) -> Any:
         """A function by name."""

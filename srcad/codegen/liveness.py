@@ -228,7 +228,8 @@ class Liveness:
         end |= stop_reads
         start = self._block(op.body, end, flag)
         self._held = held
-        live |= self._define_all(targets, start | header, 0)
+        # when the loop ends its targets are not assigned: what lives on in a parameter is safe
+        live |= header | self._define_all(targets, start, 0)
         for stream in op.streams:
             live |= self.reads_all(stream_atoms(stream))
         return self._copy(tuple(zip(params, op.carried, strict=True)), live)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import builtins
 import keyword
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from srcad.codegen.liveness import Liveness
 from srcad.codegen.survey import Survey
@@ -84,6 +84,11 @@ class Variables:
 
     def __getitem__(self, value: Value) -> str:
         return self.names[self._survey.number[value]]
+
+    def sharing(self, value: Value) -> list[Value]:
+        """All values that live in the variable of ``value``."""
+        number = self._survey.number[value]
+        return list(self._values_in(self._members[self._find(number)]))
 
     def taken(self) -> set[str]:
         """All names in use."""
@@ -170,10 +175,10 @@ class Variables:
 
     def _merge_namesakes(self) -> None:
         families: dict[str, list[int]] = {}
-        for number, value in enumerate(self._survey.values):
+        for number in range(len(self._parent)):
             if self._find(number) != number or not self._is_printed(number):
                 continue
-            self._hints[number] = self._hints[number] or self._name_of(value)
+            self._hints[number] = self._hints[number] or self._name_of(number)
             family = families.setdefault(self._hints[number], [])
             for other in family:
                 if self._merge(other, number, close=False):
@@ -182,23 +187,28 @@ class Variables:
                 family.append(number)
 
     def _is_printed(self, number: int) -> bool:
-        members, needed = self._members[number], self._liveness.needed
-        values = self._survey.values
+        needed = self._liveness.needed
+        return number in self._params or any(
+            value in needed for value in self._values_in(self._members[number])
+        )
+
+    def _name_of(self, number: int) -> str:
+        """A name for nameless values, after the operation that makes the first of them."""
+        for value in self._values_in(self._members[number]):
+            op = self._survey.definition.get(value)
+            if isinstance(op, (Apply, Update)) and (isinstance(op, Apply) or value is op.result):
+                name = getattr(op.callee, "__name__", "value")
+                name = _NAMES.get(name, name)
+                if name in _BUILTINS or name == "<lambda>":
+                    return "value"
+                return identifier(name)
+        return "value"
+
+    def _values_in(self, members: int) -> Iterator[Value]:
         while members:
             low = members & -members
-            if values[low.bit_length() - 1] in needed:
-                return True
+            yield self._survey.values[low.bit_length() - 1]
             members ^= low
-        return number in self._params
-
-    def _name_of(self, value: Value) -> str:
-        """A name for a nameless value, after the operation that makes it."""
-        op = self._survey.definition.get(value)
-        if isinstance(op, (Apply, Update)):
-            name = getattr(op.callee, "__name__", "value")
-            name = _NAMES.get(name, name)
-            return identifier("value" if name == "<lambda>" else name)
-        return "value" if op is not None else "item"
 
     # ---- names
 

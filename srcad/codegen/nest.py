@@ -259,7 +259,8 @@ class _Nester:
             if op.callee is make_fstring:
                 return 20
             name = getattr(op.callee, "__name__", "callee")
-            return inner + len(name) + 4 + 2 * len(atoms) + sum(len(k) + 1 for k, _ in op.keywords)
+            named = sum(len(keyword) + 1 for keyword, _ in op.keywords)
+            return inner + len(name) + 2 + 2 * len(atoms) + named
         return inner + 2 * len(atoms) + 6
 
     def _atom_width(self, atom: Atom) -> int:

@@ -10,7 +10,7 @@ import gast
 
 from srcad.codegen.accumulation import accumulate
 from srcad.codegen.comments import Comments, docstring_lines
-from srcad.codegen.expressions import IN_PLACE, Expressions, negate, width
+from srcad.codegen.expressions import IN_PLACE, Expressions, width
 from srcad.codegen.globals import GlobalNames
 from srcad.codegen.literals import call, constant, dotted, name
 from srcad.codegen.liveness import Copies
@@ -68,6 +68,8 @@ class Statements:
         self.origins = origins
         self.expressions = Expressions(plan.variables, plan.nested, names)
         self._unused = "_"
+        self._false: set[Value] = set()
+        """Flags whose variable is False as long as their loop runs."""
 
     def function(self, name_: str, doc: str) -> Any:
         """The ``def`` statement."""
@@ -142,6 +144,9 @@ class Statements:
             if target in self.plan.liveness.needed
             and not self.same_variable(target, source)
             and (target in self.plan.none or not _is_undefined(source))
+            and not (
+                target in self._false and isinstance(source, Literal) and source.value is False
+            )
         ]
         if len(pending) == 1:
             reads: list[frozenset[str]] = [frozenset()]
@@ -326,16 +331,16 @@ class Statements:
         if choice is not None:
             self.place(out, choice, op.loc)
             return
-        test = self.expressions.atom(op.test)
         rest: list[Any] = []
+        test = self.expressions.atom
         if orelse_leaves and not then_leaves and then:
-            then, orelse, test = orelse, then, negate(test)
+            then, orelse, test = orelse, then, self.expressions.negated
             then_leaves = True
         if not then:
-            then, orelse, test = orelse, [], negate(test)
+            then, orelse, test = orelse, [], self.expressions.negated
         elif then_leaves:
             orelse, rest = [], orelse
-        self.place(out, gast.If(test, then, orelse), op.loc)
+        self.place(out, gast.If(test(op.test), then, orelse), op.loc)
         out.extend(rest)
 
     def _choice(self, op: If, then: list[Any], orelse: list[Any]) -> Any:
@@ -397,6 +402,7 @@ class Statements:
         handed = tuple(zip(params, yields[: len(params)], strict=True))
         flag = yields[-1] if op.stops else None
         if op in self.plan.survey.breaks:
+            self._find_false(op, params)
             out = self._body(op.body, flag=flag, leave=(handed,))
             out += self.copies(handed, op.loc)
             if isinstance(flag, Literal) and flag.value is True:
@@ -407,6 +413,25 @@ class Statements:
             # before the copies: the flag may be what they overwrite
             out.append(gast.If(self.expressions.atom(flag), self._break((handed,), op.loc), []))
         return out + self.copies(handed, op.loc)
+
+    def _find_false(self, op: For | While, params: tuple[Value, ...]) -> None:
+        """A stop flag that is carried, and False at first, is False until the loop breaks."""
+        flag = op.body.yields[-1]
+        flags = self.plan.survey.flags
+        for param, start, following, result in zip(
+            params, op.carried, op.body.yields, op.results, strict=False
+        ):
+            if following is not flag or not isinstance(start, Literal) or start.value is not False:
+                continue
+            own = {
+                param,
+                result,
+                *(op.test.params if isinstance(op, While) else ()),
+                *op.body.params,
+            }
+            sharing = self.plan.variables.sharing(param)
+            if flag in sharing and all(v in own or v in flags for v in sharing):
+                self._false.update(v for v in sharing if v in flags)
 
     def _for(self, op: For, out: list[Any], top: bool) -> None:
         count = len(op.streams)
@@ -456,7 +481,11 @@ class Statements:
         body = self.copies(tuple(zip(params, tested, strict=True)), op.loc)
         body += self._loop_body(op, tested)
         if tests:
-            body = [*tests, gast.If(negate(test), [gast.Break()], []), *body]
+            body = [
+                *tests,
+                gast.If(self.expressions.negated(op.test.yields[0]), [gast.Break()], []),
+                *body,
+            ]
             test = constant(True)
         self.place(out, gast.While(test, body or [gast.Pass()], []), op.loc)
         out.extend(self.copies(tuple(zip(op.results, tested, strict=True)), op.loc, top))

@@ -2,7 +2,7 @@
 
 A branch that yields ``UNDEFINED`` prints nothing: the name stays unbound.  That will not do if the
 name is read where it may be unbound: by a test whether it is bound, or by storing it on a tape.
-A read inside a further branch is taken to be guarded, as it is in the primal.
+What is computed inside a further branch is taken to be guarded, as it is in the primal.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def needs_none(survey: Survey, liveness: Liveness, variables: Variables) -> froz
     """The targets of copies that must become None where their source is ``UNDEFINED``."""
     search = _Search(survey, liveness, variables)
     starts = [
-        t for t, s, _ in search.copies if isinstance(s, Literal) and isinstance(s.value, Undefined)
+        t for t, s in search.copies if isinstance(s, Literal) and isinstance(s.value, Undefined)
     ]
     if not starts:
         return frozenset()
@@ -32,7 +32,7 @@ class _Search:
         self.survey = survey
         self.liveness = liveness
         self.variables = variables
-        self.copies: list[tuple[Value, Atom, Block]] = []
+        self.copies: list[tuple[Value, Atom]] = []
         self.parents: dict[Block, tuple[Block, bool]] = {}
         self._visit(survey.function.body)
 
@@ -41,19 +41,17 @@ class _Search:
             for inner in blocks(op):
                 self.parents[inner] = (block, isinstance(op, If))
                 self._visit(inner)
-            for target, source, site in _copies(op, block):
+            for target, source in _copies(op):
                 if target in self.liveness.needed:
-                    self.copies.append((target, source, site))
+                    self.copies.append((target, source))
 
     def needs(self, value: Value, seen: set[Value]) -> bool:
         """Whether a value is read where it may be unbound."""
         if value in seen:
             return False
         seen.add(value)
-        for target, source, site in self.copies:
+        for target, source in self.copies:
             if source is not value:
-                continue
-            if self._guarded(value, site):
                 continue
             if self.variables[target] != self.variables[value] or self.needs(target, seen):
                 return True
@@ -83,37 +81,28 @@ def _in_streams(op: Op, value: Value) -> bool:
     return isinstance(op, For) and any(value in stream_atoms(s) for s in op.streams)
 
 
-def _copies(op: Op, block: Block) -> Iterator[tuple[Value, Atom, Block]]:
-    """The copies an operation stands for, with the block they happen in."""
+def _copies(op: Op) -> Iterator[tuple[Value, Atom]]:
+    """The copies an operation stands for."""
     match op:
         case If(then=then, orelse=orelse, results=results):
-            for inner in (then, orelse):
-                for target, source in zip(results, inner.yields, strict=True):
-                    yield target, source, inner
+            yield from zip(results, then.yields, strict=True)
+            yield from zip(results, orelse.yields, strict=True)
         case For(carried=carried, body=body, results=results):
             params = body.params[len(op.streams) :]
-            yield from _loop_copies(params, carried, body, results, block)
+            yield from _loop_copies(params, carried, body, results)
         case While(carried=carried, test=test, body=body, results=results):
-            yield from _loop_copies(test.params, carried, body, results, block)
-            for target, source in zip(body.params, test.params, strict=True):
-                yield target, source, body
+            yield from _loop_copies(test.params, carried, body, results)
+            yield from zip(body.params, test.params, strict=True)
         case With(body=body, results=results):
-            for target, source in zip(results, body.yields, strict=True):
-                yield target, source, body
+            yield from zip(results, body.yields, strict=True)
         case Try(body=body, handlers=handlers, results=results):
             for inner in (body, *(h.body for h in handlers)):
-                for target, source in zip(results, inner.yields, strict=True):
-                    yield target, source, inner
+                yield from zip(results, inner.yields, strict=True)
 
 
 def _loop_copies(
-    params: tuple[Value, ...],
-    carried: tuple[Atom, ...],
-    body: Block,
-    results: tuple[Value, ...],
-    block: Block,
-) -> Iterator[tuple[Value, Atom, Block]]:
-    for param, start, following, result in zip(params, carried, body.yields, results, strict=False):
-        yield param, start, block
-        yield param, following, body
-        yield result, param, block
+    params: tuple[Value, ...], carried: tuple[Atom, ...], body: Block, results: tuple[Value, ...]
+) -> Iterator[tuple[Value, Atom]]:
+    yield from zip(params, carried, strict=True)
+    yield from zip(params, body.yields, strict=False)
+    yield from zip(results, params, strict=True)
