@@ -110,6 +110,8 @@ class Session:
     prelude: Builder
     importer: Any
     """Brings live objects in: ``frontend.live.Importer``."""
+    unrolls: bool = False
+    """Loops over a few known items are written out: in the bodies of rules, where items are axes."""
     frames: int = 0
     places: int = 0
     active: list[tuple[Any, Any]] = field(default_factory=list)

@@ -55,6 +55,7 @@ from srcad.ir.types import (
 )
 
 _UNROLL = 64
+_FEW = 8
 
 
 def run_block(low: Lowering, body: list[Any]) -> None:
@@ -384,6 +385,8 @@ def unroll(
 
 def _loops(low: Lowering, iterable: Abstract) -> bool:
     """Whether the items of an iterable have a common form at run time."""
+    if low.session.unrolls and _few(low, iterable):
+        return False
     match iterable:
         case RangeRef():
             return True
@@ -407,6 +410,19 @@ def _loops(low: Lowering, iterable: Abstract) -> bool:
             low.refuse("iteration over a 0-d array", "use the number itself")
         case Value():
             return True
+    return False
+
+
+def _few(low: Lowering, iterable: Abstract) -> bool:
+    """Whether the items are known, and at most eight."""
+    match iterable:
+        case Zip(parts=parts):
+            return all(_few(low, p) for p in parts)
+        case Enumerate(part=part) | Reversed(part=part):
+            return _few(low, part)
+        case RangeRef() | TupleRef() | ListRef() | Static():
+            items = containers.items_of(low, iterable)
+            return items is not None and len(items) <= _FEW
     return False
 
 

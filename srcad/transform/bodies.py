@@ -45,7 +45,7 @@ _EMPTY = Scope(frozenset(), frozenset(), frozenset())
 def lowering_into(builder: Builder) -> Lowering:
     """A cursor that writes at the end of a builder."""
     importer = Importer(builder.exact)
-    session = Session(RuleLibrary(), builder.exact, builder, importer)
+    session = Session(RuleLibrary(), builder.exact, builder, importer, unrolls=True)
     importer.session = session
     frame = Frame(0, "<rule>", _NoSource(), _EMPTY, {}, None)  # type: ignore[arg-type]
     return Lowering(session, builder, frame)

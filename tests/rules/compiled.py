@@ -1,0 +1,287 @@
+"""Hold a rule to what the compiler makes of it: the second check over the samples.
+
+Each sample becomes a function in a file of its own, so that its source can be read:
+
+    def sample(a, axis_0):
+        return target(a, axis_0, keepdims=True)
+
+- The tangent of `srcad.jvp` is compared with differences of the function.
+- The cotangents of `srcad.vjp` are held to duality with that tangent, and to the shapes and dtypes
+  of the arguments.
+- The gradient of `<ct, f(x)>` is differentiated once more, and compared with its differences.
+"""
+
+import importlib.util
+import inspect
+import itertools
+import types
+from pathlib import Path
+
+import numpy as np
+
+import srcad
+from srcad import rules
+from tests.rules.check_rule import (
+    _bind,
+    _difference,
+    _direction,
+    _map,
+    _scaled,
+    _zero,
+    assert_same,
+    inner,
+    is_active,
+)
+
+_numbers = itertools.count()
+
+
+class Program:
+    """A sample as functions of its active arguments, imported from a file."""
+
+    def __init__(self, case, directory: Path):
+        self.case = case
+        self.rule = rules.lookup(case.function)
+        self.primal = _bind(self.rule, case.args, case.keywords)
+        self.constants = {"np": np}
+        self.names: list[str] = []
+        self.values: list[object] = []
+        self.keys: list[tuple[str, int | None]] = []
+        call = self._call()
+        parameters = ", ".join(self.names)
+        text = (
+            f"def sample({parameters}):\n    return {call}\n\n\n"
+            f"def paired({', '.join((*self.names, 'cts'))}):\n"
+            f"    out = {call}\n    return {{pairing}}\n"
+        )
+        with np.errstate(all="ignore"):
+            out = _map(lambda v: np.asarray(v)[()], self._run_primal())
+        seed = np.random.default_rng(11)
+        self.out = out
+        self.ct = _direction(out, seed)
+        text = text.replace("{pairing}", self._pairing(out))
+        self.constants["CTS"] = self._flat_cts()
+        text = text.replace(", cts):", "):").replace("(cts):", "():").replace("cts[", "CTS[")
+        self.text = text
+        path = directory / f"sample_{next(_numbers)}.py"
+        path.write_text(text)
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        module = importlib.util.module_from_spec(spec)
+        vars(module).update(self.constants)
+        spec.loader.exec_module(module)
+        self.sample, self.paired = module.sample, module.paired
+
+    def _argument(self, key, value):
+        if is_active(value):
+            name = f"{key[0]}{'' if key[1] is None else key[1]}"
+            self.names.append(name)
+            self.values.append(value)
+            self.keys.append(key)
+            return name
+        if value is None or isinstance(value, (bool, int, float, str)):
+            return repr(value).replace("inf", "np.inf")
+        if isinstance(value, (tuple, list, slice)) and "array" not in repr(value):
+            return repr(value)
+        name = f"constant_{len(self.constants)}"
+        self.constants[name] = value
+        return name
+
+    def _call(self):
+        function, parts = self.case.function, []
+        placed = list(self.rule.parameters.parameters)
+        for name, parameter in self.rule.parameters.parameters.items():
+            if name not in self.primal:
+                continue
+            value = self.primal[name]
+            if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+                parts += [self._argument((name, k), v) for k, v in enumerate(value)]
+            elif parameter.kind is inspect.Parameter.KEYWORD_ONLY or len(parts) < placed.index(name):
+                parts.append(f"{name}={self._argument((name, None), value)}")
+            else:
+                parts.append(self._argument((name, None), value))
+        home = getattr(function, "__objclass__", None)
+        if isinstance(function, types.GetSetDescriptorType):
+            return f"{parts[0]}.{function.__name__}"
+        if home in (np.ndarray, np.generic):
+            return f"{parts[0]}.{function.__name__}({', '.join(parts[1:])})"
+        self.constants["target"] = function
+        return f"target({', '.join(parts)})"
+
+    def _run_primal(self):
+        from tests.rules.check_rule import call
+
+        return call(self.case.function, self.rule, self.primal)
+
+    def _pairing(self, out):
+        """The text of `<ct, out>`, a real number."""
+        terms, count = [], 0
+
+        def walk(value, path):
+            nonlocal count
+            if isinstance(value, dict):
+                for k, v in value.items():
+                    walk(v, f"{path}[{k!r}]")
+            elif isinstance(value, (list, tuple)):
+                for k, v in enumerate(value):
+                    walk(v, f"{path}[{k}]")
+            elif is_active(value):
+                term = f"CTS[{count}] * {path}"
+                count += 1
+                if np.ndim(value):
+                    term = f"np.sum({term})"
+                if np.iscomplexobj(value):
+                    term = f"np.real({term})"
+                terms.append(term)
+
+        walk(out, "out")
+        return " + ".join(terms) or "0.0"
+
+    def _flat_cts(self):
+        cts = []
+
+        def at(v, ct):
+            if is_active(v):
+                cts.append(float(ct) if np.ndim(ct) == 0 and not np.iscomplexobj(ct) else ct)
+
+        _map(at, self.out, self.ct)
+        return cts
+
+    def by_name(self, values):
+        """Values of the parameters as arguments of the primitive."""
+        found = {}
+        for (name, k), value in zip(self.keys, values, strict=True):
+            if k is None:
+                found[name] = value
+            else:
+                found.setdefault(name, list(_zero(self.primal[name])))[k] = value
+        return {n: tuple(v) if isinstance(self.primal[n], tuple) else v for n, v in found.items()}
+
+
+def first_order(program, *, exact=False):
+    """`srcad.jvp` and `srcad.vjp` of the sample."""
+    if not program.names:
+        return
+    seed = np.random.default_rng(5)
+    primals = tuple(program.values)
+    tangents = tuple(_direction(v, seed) for v in primals)
+    change = _difference(
+        program.case.function, program.rule, program.primal, program.by_name(tangents)
+    )
+    with np.errstate(all="ignore"):
+        if exact:
+            maker = srcad.api._Vjp(program.sample, srcad.api.Spec("vjp"), srcad.api.Options())
+            pair = maker.pair_for(primals, exact=True)
+            out, saved = pair.forward.run(*primals, *(c.read() for c in pair.forward.captures))
+            pullback = srcad.api.Pullback(pair, saved, out)
+            dout = change
+        else:
+            out, dout = srcad.jvp(program.sample, primals, tangents)
+            assert_same(out, program.out, "value by jvp", program.out)
+            assert_same(_plain(dout), change, "tangent", program.out)
+            out, pullback = srcad.vjp(program.sample, *primals)
+        assert_same(out, program.out, "value by vjp", program.out)
+        bars = pullback(program.ct)
+    expected = inner(program.ct, change)
+    found = sum(inner(b, t) for b, t in zip(bars, tangents, strict=True))
+    assert abs(found - expected) < 4e-7 * max(1.0, abs(expected)), f"vjp: {found} is not {expected}"
+    for name, bar, value in zip(program.names, bars, primals, strict=True):
+        same_space(bar, value, f"cotangent of {name}")
+
+
+def _plain(dout):
+    return _map(lambda v: 0.0 if v is None else v, dout)
+
+
+def second_order(program):
+    """`srcad.jvp` of `srcad.grad` of `<ct, f>`."""
+    if not program.names:
+        return
+    seed = np.random.default_rng(6)
+    primals = tuple(program.values)
+    tangents = tuple(_direction(v, seed) for v in primals)
+    gradient = srcad.grad(program.paired, tuple(range(len(primals))))
+    with np.errstate(all="ignore"):
+        grads, changes = srcad.jvp(gradient, primals, tangents)
+
+        def at(h):
+            def moved(sign):
+                there = [
+                    _map(lambda v, d: v + sign * h * d if is_active(v) else v, p, t)
+                    for p, t in zip(primals, tangents, strict=True)
+                ]
+                return gradient(*there)
+
+            return _map(lambda a, b: (np.asarray(a) - np.asarray(b)) / (2 * h), moved(1), moved(-1))
+
+        rows = [at(1e-3 / 2**k) for k in range(3)]
+        for order in (4, 16):
+            rows = [
+                _map(lambda f, c: (order * f - c) / (order - 1), rows[k + 1], rows[k])
+                for k in range(len(rows) - 1)
+            ]
+    for name, bar, value in zip(program.names, grads, primals, strict=True):
+        same_space(bar, value, f"gradient by {name}")
+    assert_same(_plain(changes), rows[0], "second derivative", None, 2e-6)
+
+
+def single_precision(program):
+    """Arguments of single precision have gradients of single precision, and equal values."""
+    small = [_map(_narrow, v) for v in program.values]
+    if not any(_has_single(v) for v in small):
+        return
+    seed = np.random.default_rng(6)
+    with np.errstate(all="ignore"):
+        out, pullback = srcad.vjp(program.sample, *small)
+        bars = pullback(_direction(_map(lambda v: np.asarray(v)[()], out), seed))
+        tangents = tuple(_direction(v, seed) for v in small)
+        out, dout = srcad.jvp(program.sample, tuple(small), tangents)
+    for name, bar, value in zip(program.names, bars, small, strict=True):
+        same_space(bar, value, f"cotangent of {name}")
+    _same_precision(dout, out)
+
+
+def _narrow(v):
+    if isinstance(v, np.ndarray) and v.dtype.kind in "fc":
+        return v.astype(np.float32 if v.dtype.kind == "f" else np.complex64)
+    if isinstance(v, np.float64):
+        return np.float32(v)
+    return v
+
+
+def _has_single(v):
+    found = []
+    _map(lambda x: found.append(getattr(x, "dtype", None) in (np.float32, np.complex64)), v)
+    return any(found)
+
+
+def _same_precision(dout, out):
+    if isinstance(out, (list, tuple)):
+        for d, o in zip(dout, out, strict=True):
+            _same_precision(d, o)
+    elif isinstance(out, np.ndarray) and out.dtype.kind in "fc" and isinstance(dout, np.ndarray):
+        assert dout.dtype == out.dtype, f"tangent {dout.dtype} of {out.dtype}"
+
+
+def same_space(bar, value, what):
+    """`bar` lies in the space of cotangents of `value`: structure, shape, dtype."""
+    if isinstance(value, dict):
+        assert bar.keys() == value.keys(), what
+        for k, v in value.items():
+            same_space(bar[k], v, what)
+    elif isinstance(value, (list, tuple)):
+        assert type(bar) is type(value), f"{what}: {type(bar)} for {type(value)}"
+        assert len(bar) == len(value), what
+        for b, v in zip(bar, value, strict=True):
+            same_space(b, v, what)
+    elif isinstance(value, np.ndarray) and value.dtype.kind in "fc":
+        assert isinstance(bar, np.ndarray), f"{what}: {type(bar)} for an array"
+        assert bar.shape == value.shape, f"{what}: {bar.shape} for {value.shape}"
+        assert bar.dtype == value.dtype, f"{what}: {bar.dtype} for {value.dtype}"
+    elif is_active(value):
+        assert np.shape(bar) == (), what
+        assert np.iscomplexobj(bar) <= np.iscomplexobj(value), f"{what} is complex"
+        if value.dtype == np.float32:
+            assert np.asarray(bar).dtype == np.float32, f"{what}: {np.asarray(bar).dtype}"
+
+
+_ = _scaled
