@@ -27,7 +27,7 @@ from srcad.ir import (
     While,
     With,
 )
-from srcad.ir.types import is_differentiable
+from srcad.ir.types import is_differentiable, may_hide
 from srcad.ir.walk import operands
 
 Values = dict[Value, None]
@@ -43,7 +43,8 @@ def varied_values(
 
 
 def _mark(value: Value, varied: Values) -> None:
-    if is_differentiable(value.type):
+    # an opaque object made of active data hides it: it is varied, so that a use of it is noticed
+    if is_differentiable(value.type) or may_hide(value.type):
         varied[value] = None
 
 
@@ -74,6 +75,9 @@ def _vary(block: Block, varied: Values, is_constant: Callable[[Any], bool]) -> N
                 _vary(op.orelse, varied, is_constant)
                 _results(op.results, (op.then, op.orelse), varied)
             case With():
+                if _any((op.manager,), varied):
+                    for target in op.body.params:
+                        _mark(target, varied)
                 _vary(op.body, varied, is_constant)
                 _results(op.results, (op.body,), varied)
             case Try():
@@ -125,7 +129,7 @@ def useful_values(
 
 def _need(atoms: Iterable[Atom], useful: Values) -> None:
     for atom in atoms:
-        if isinstance(atom, Value) and is_differentiable(atom.type):
+        if isinstance(atom, Value) and (is_differentiable(atom.type) or may_hide(atom.type)):
             useful[atom] = None
 
 

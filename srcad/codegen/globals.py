@@ -171,10 +171,9 @@ def _home(obj: Any) -> tuple[str | None, str]:
     if not isinstance(name, str) or name == "__main__":
         return None, ""
     name = {"_operator": "operator"}.get(name, name)
-    package = name
-    while "._" in package:  # prefer the public package to its private module
-        package = package.rpartition(".")[0]
-    for candidate in dict.fromkeys((package, name)):
+    parts = name.split(".")
+    # the shortest path that leads there is the public one
+    for candidate in (".".join(parts[:k]) for k in range(1, len(parts) + 1)):
         found: Any = sys.modules.get(candidate)
         for part in qualname.split("."):
             found = getattr(found, part, None)

@@ -1,8 +1,10 @@
 """Which values may share memory, and which operations make memory of their own.
 
-Values are put in classes that may share memory, without regard to the order of operations: a view
-with its array, a container with its items, the versions of what is written in place, what branches
-and loops hand on.  Numbers and strings cannot be written, so they have no class.
+Memory is named by the value that makes it: a *root*.  What a value *reaches* are the roots that may
+be read through it: those of an array behind a view, of a list and of what may be in it.  What a
+value *is* are the roots whose memory may be the object itself, so that a write through the value
+changes them.  Numbers and strings cannot be written, so they reach nothing.  The order of
+operations is not regarded; that no old version is read after a write is a rule of the IR.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from srcad import runtime
 from srcad.codegen.survey import Survey, ids
 from srcad.ir.core import (
     Accumulate,
@@ -25,8 +28,8 @@ from srcad.ir.core import (
     If,
     Items,
     Op,
-    Range,
     Try,
+    Undefined,
     Update,
     Value,
     While,
@@ -50,6 +53,7 @@ from srcad.ir.types import (
     Type,
     Unknown,
 )
+from srcad.ir.walk import operands
 
 _ARITHMETIC = (
     operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod,
@@ -60,7 +64,7 @@ _ARITHMETIC = (
 
 _FRESH_NAMES = """
     zeros ones full empty zeros_like ones_like full_like empty_like eye identity arange linspace
-    copy where sum prod mean std var max min amax amin cumsum cumprod diff dot matmul outer
+    copy where sum prod mean std var max min amax amin cumsum cumprod dot matmul outer
     tensordot inner kron concatenate stack vstack column_stack repeat tile roll sort argsort clip
     nan_to_num take tril triu cross convolve
 """
@@ -72,9 +76,10 @@ _FRESH = ids(
     *_ARITHMETIC,
     *(getattr(np, name) for name in _FRESH_NAMES.split()),
     *(getattr(np.ndarray, name) for name in _FRESH_METHODS.split()),
+    *(runtime.over, runtime.times, runtime.zeros_like, runtime.own),
+    *(np.array, np.ndarray.astype),
     *(np.linalg.inv, np.linalg.solve, np.linalg.cholesky, np.linalg.pinv),
 )
-_COPIERS = ids(np.array, np.ndarray.astype)
 _CONTAINERS = ids(
     make_list,
     make_dict,
@@ -87,6 +92,7 @@ _CONTAINERS = ids(
     operator.add,
     operator.mul,
 )
+_UNWRITABLE = (int, float, complex, str, type(None), np.generic, Undefined)
 _HARMLESS = ids(print, raise_error, assert_true, check_bound)
 """Effects that keep no reference to their arguments."""
 
@@ -113,9 +119,9 @@ def makes_array(callee: Callable[..., Any], op: Apply) -> bool:
     names = [name for name, _ in op.keywords]
     if isinstance(callee, np.ufunc):
         return "out" not in names and len(op.args) <= callee.nin
-    if id(callee) in _COPIERS:
-        return "copy" not in names
-    return id(callee) in _FRESH and "out" not in names
+    if "out" in names or "copy" in names:
+        return False
+    return id(callee) in _FRESH
 
 
 def makes_container(callee: Callable[..., Any]) -> bool:
@@ -124,86 +130,149 @@ def makes_container(callee: Callable[..., Any]) -> bool:
 
 
 class Memory:
-    """Classes of values that may share memory, and which values own theirs."""
+    """What each value reaches and is, as bits of the numbers of roots."""
 
     def __init__(self, survey: Survey) -> None:
         self.survey = survey
-        self._parent = list(range(len(survey.values)))
-        self._has = [has_memory(v.type) for v in survey.values]
-        self._disowned: list[int] = []
-        self._flows: dict[int, list[int]] = {}
+        count = len(survey.values)
+        self.has = [has_memory(v.type) for v in survey.values]
+        """Whether a value has memory, by number."""
         self.escaped = 0
         """Bits of values that something outside the function may refer to, and write or read."""
+        self._is_root = [False] * count
+        self._reads: list[list[int]] = [[] for _ in range(count)]
+        self._sources: dict[int, list[int]] = {}
+        """What a value may be the same object as."""
+        self._stores: list[tuple[int, list[int]]] = []
+        """Objects and what is put into them."""
+        self._disowned: list[int] = []
         for param in survey.function.params:
-            self._disown(param)
+            self._foreign(param)
             if is_container(param.type):
                 self.escaped |= 1 << survey.number[param]
         self._visit(survey.function.body)
-        self.masks: dict[int, int] = {}
-        for number in range(len(survey.values)):
-            if self._has[number]:
-                root = self._find(number)
-                self.masks[root] = self.masks.get(root, 0) | 1 << number
         self._not_owned = self._spread()
+        self._reach = [1 << n if self._is_root[n] else 0 for n in range(count)]
+        self._is = [0] * count
+        self._solve()
 
     # ---- answers
 
-    def root(self, value: Value) -> int | None:
-        """The class of a value; None if it has no memory that could be written."""
-        number = self.survey.number[value]
-        return self._find(number) if self._has[number] else None
+    def reach(self, value: Value) -> int:
+        """The roots that may be read through a value."""
+        return self._reach[self.survey.number[value]]
 
-    def mask(self, value: Value) -> int:
-        """The bits of all values in the class."""
-        root = self.root(value)
-        return 0 if root is None else self.masks[root]
+    def identity(self, value: Value) -> int:
+        """The roots whose memory is written by writing to a value."""
+        return self._is[self.survey.number[value]]
+
+    def sees(self, values: int, roots: int) -> bool:
+        """Whether one of several values, given as bits, reaches one of the roots."""
+        while values:
+            low = values & -values
+            if self._reach[low.bit_length() - 1] & roots:
+                return True
+            values ^= low
+        return False
 
     def is_owned(self, value: Value) -> bool:
         """Whether the value is memory made in this function, not a view or part of other memory."""
         return self.survey.number[value] not in self._not_owned
 
-    # ---- building
-
-    def _find(self, number: int) -> int:
-        parent = self._parent
-        while parent[number] != number:
-            parent[number] = parent[parent[number]]
-            number = parent[number]
-        return number
-
-    def _join(self, a: Value, b: Atom) -> None:
-        if isinstance(b, Value):
-            i, j = self.survey.number[a], self.survey.number[b]
-            if self._has[i] and self._has[j]:
-                self._parent[self._find(i)] = self._find(j)
-
-    def _disown(self, value: Value) -> None:
-        self._disowned.append(self.survey.number[value])
-
-    def _flow(self, target: Value, source: Atom) -> None:
-        """``target`` may be the very object ``source`` is."""
-        self._join(target, source)
-        if isinstance(source, Value):
-            number = self.survey.number
-            self._flows.setdefault(number[source], []).append(number[target])
-        elif has_memory(target.type) and not isinstance(
-            source.value, (int, float, complex, str, type(None), np.generic)
-        ):
-            self._disown(target)
+    # ---- solving
 
     def _spread(self) -> set[int]:
+        targets: dict[int, list[int]] = {}
+        for target, sources in self._sources.items():
+            for source in sources:
+                targets.setdefault(source, []).append(target)
         found: set[int] = set()
         work = list(self._disowned)
         while work:
             number = work.pop()
             if number not in found:
                 found.add(number)
-                work.extend(self._flows.get(number, ()))
+                work.extend(targets.get(number, ()))
         return found
+
+    def _solve(self) -> None:
+        containers = 0
+        numbers = [n for n, has in enumerate(self.has) if has]
+        for number in numbers:
+            if is_container(self.survey.values[number].type):
+                containers |= 1 << number
+        # an array holds no lists
+        limits = [~0 if containers >> n & 1 else ~containers for n in range(len(self.has))]
+        growing = True
+        while growing:
+            self._fix(numbers, limits)
+            growing = False
+            for target, stored in self._stores:
+                objects = self._is[target]
+                while objects:
+                    low = objects & -objects
+                    reads = self._reads[low.bit_length() - 1]
+                    fresh = [s for s in stored if s not in reads]
+                    reads += fresh
+                    growing = growing or bool(fresh)
+                    objects ^= low
+
+    def _fix(self, numbers: list[int], limits: list[int]) -> None:
+        """The least solution for the present edges."""
+        reach, same = self._reach, self._is
+        changed = True
+        while changed:
+            changed = False
+            for number in numbers:
+                mask = reach[number]
+                for other in self._reads[number]:
+                    mask |= reach[other]
+                for other in self._sources.get(number, ()):
+                    mask |= reach[other]
+                mask &= limits[number]
+                own = 1 << number if self._is_root[number] else 0
+                if number in self._sources:
+                    for other in self._sources[number]:
+                        own |= same[other]
+                elif number in self._not_owned:
+                    own |= mask
+                if mask != reach[number] or own != same[number]:
+                    reach[number], same[number] = mask, own
+                    changed = True
+
+    # ---- building
+
+    def _root(self, value: Value) -> None:
+        number = self.survey.number[value]
+        self._is_root[number] = self.has[number]
+
+    def _foreign(self, value: Value) -> None:
+        """A value that is not made here, or not known to be."""
+        self._root(value)
+        self._disowned.append(self.survey.number[value])
+
+    def _read(self, value: Value, atom: Atom) -> None:
+        """``atom`` may be read through ``value``."""
+        if isinstance(atom, Value):
+            i, j = self.survey.number[value], self.survey.number[atom]
+            if self.has[i] and self.has[j]:
+                self._reads[i].append(j)
+
+    def _flow(self, target: Value, source: Atom) -> None:
+        """``target`` may be the very object ``source`` is."""
+        number = self.survey.number
+        if isinstance(source, Value):
+            if self.has[number[target]] and self.has[number[source]]:
+                self._sources.setdefault(number[target], []).append(number[source])
+        elif has_memory(target.type) and not isinstance(source.value, _UNWRITABLE):
+            self._foreign(target)
 
     def _visit(self, block: Block) -> None:
         for op in block.ops:
-            self._visit_op(op)
+            if op not in self.survey.skipped:
+                self._visit_op(op)
+            elif isinstance(op, Apply):
+                self._apply(op.callee, op.result, op)
 
     def _visit_op(self, op: Op) -> None:
         match op:
@@ -211,72 +280,73 @@ class Memory:
                 self._apply(callee, result, op)
             case Effect(callee=callee, result=result):
                 harmless = id(callee) in _HARMLESS
-                for atom in (*op.args, *(a for _, a in op.keywords)):
+                for atom in operands(op):
                     if isinstance(atom, Value) and not harmless:
                         self.escaped |= 1 << self.survey.number[atom]
                     if result is not None:
-                        self._join(result, atom)
+                        self._read(result, atom)
                 if result is not None:
-                    self._disown(result)
+                    self._foreign(result)
             case Update(target=target, version=version, result=result):
                 self._flow(version, target)
                 if not isinstance(target.type, Array):
-                    for atom in op.args:
-                        self._join(target, atom)
+                    number = self.survey.number
+                    stored = [
+                        number[a] for a in op.args if isinstance(a, Value) and self.has[number[a]]
+                    ]
+                    if stored:
+                        self._stores.append((number[target], stored))
                 if result is not None:
-                    self._join(result, target)
-                    self._disown(result)
+                    self._read(result, target)
+                    self._foreign(result)
             case Accumulate(target=target, version=version):
                 # in place only if the target is owned, new otherwise: the version is owned
-                self._join(version, target)
+                self._root(version)
+                self._read(version, target)
+                if isinstance(target, Value) and not isinstance(version.type, (Array, Unknown)):
+                    self._read(version, op.term)
             case If(then=then, orelse=orelse, results=results):
-                self._visit(then)
-                self._visit(orelse)
-                for result, a, b in zip(results, then.yields, orelse.yields, strict=True):
-                    self._flow(result, a)
-                    self._flow(result, b)
+                for side in (then, orelse):
+                    self._visit(side)
+                    self._hand_on(results, side.yields)
             case For(streams=streams, carried=carried, body=body, results=results):
                 count = len(streams)
                 for stream, target in zip(streams, body.params[:count], strict=True):
-                    match stream:
-                        case Items(sequence=sequence):
-                            self._join(target, sequence)
-                            self._disown(target)
-                        case Range():
-                            pass
+                    if isinstance(stream, Items):
+                        self._read(target, stream.sequence)
+                        self._foreign(target)
                 self._visit(body)
                 self._loop(body.params[count:], carried, body.yields, results)
             case While(carried=carried, test=test, body=body, results=results):
                 self._visit(test)
                 self._visit(body)
                 self._loop(test.params, carried, body.yields, results)
-                for param, tested in zip(body.params, test.params, strict=True):
-                    self._flow(param, tested)
+                self._hand_on(body.params, test.params)
             case With(manager=manager, body=body, results=results):
                 if isinstance(manager, Value):
                     self.escaped |= 1 << self.survey.number[manager]
                 for param in body.params:
-                    self._join(param, manager)
-                    self._disown(param)
+                    self._read(param, manager)
+                    self._foreign(param)
                 self._visit(body)
-                for result, atom in zip(results, body.yields, strict=True):
-                    self._flow(result, atom)
+                self._hand_on(results, body.yields)
             case Try(body=body, handlers=handlers, final=final, results=results):
                 for inner in (body, *(h.body for h in handlers)):
                     for param in inner.params:
-                        self._disown(param)
+                        self._foreign(param)
                     self._visit(inner)
-                    for result, atom in zip(results, inner.yields, strict=True):
-                        self._flow(result, atom)
+                    self._hand_on(results, inner.yields)
                 if final is not None:
                     self._visit(final)
             case Call(args=args, results=results):
                 for result in results:
-                    self._disown(result)
-                    for atom in args:
-                        self._join(result, atom)
-                for result in results[1:]:
-                    self._join(result, results[0])
+                    self._foreign(result)
+                    for atom in (*args, *results):
+                        self._read(result, atom)
+
+    def _hand_on(self, targets: tuple[Value, ...], sources: tuple[Atom, ...]) -> None:
+        for target, source in zip(targets, sources, strict=True):
+            self._flow(target, source)
 
     def _loop(
         self,
@@ -285,25 +355,23 @@ class Memory:
         yields: tuple[Atom, ...],
         results: tuple[Value, ...],
     ) -> None:
+        self._hand_on(params, carried)
         # the stop flag, if any, is the last yield and flows nowhere
-        for param, start, following, result in zip(params, carried, yields, results, strict=False):
-            self._flow(param, start)
-            self._flow(param, following)
-            self._flow(result, param)
+        self._hand_on(params, yields[: len(params)])
+        self._hand_on(results, params)
 
     def _apply(self, callee: Callable[..., Any], result: Value, op: Apply) -> None:
         if not has_memory(result.type):
             return
-        if isinstance(result.type, (Array, Unknown)):
-            if makes_array(callee, op):
-                return
-            self._disown(result)
-        elif isinstance(result.type, (ListType, DictType, TupleType)):
-            if not makes_container(callee):
-                self._disown(result)
-        else:
-            self._disown(result)
-        for atom in op.args:
-            self._join(result, atom)
-        for _, atom in op.keywords:
-            self._join(result, atom)
+        self._root(result)
+        match result.type:
+            case Array() | Unknown():
+                if makes_array(callee, op):
+                    return
+                self._foreign(result)
+            case ListType() | DictType() | TupleType() if makes_container(callee):
+                pass
+            case _:
+                self._foreign(result)
+        for atom in operands(op):
+            self._read(result, atom)

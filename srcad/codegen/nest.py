@@ -14,7 +14,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Container
 
-from srcad.codegen.memory import Memory, is_container
+from srcad.codegen.memory import Memory
 from srcad.codegen.survey import Survey, ids, is_derived, is_reverse
 from srcad.ir.core import (
     Accumulate,
@@ -98,17 +98,23 @@ class _Nester:
         printed: dict[Op, int] = {}
         next_barrier = len(block.ops) + 1
         next_effect = len(block.ops) + 1
-        next_write: dict[int, int] = {}
+        writes: list[tuple[int, int]] = []
+        """Positions, the last first, and what is written there."""
 
         def try_nest(op: Apply | If, result: Value) -> bool:
             site = self._site(block, op, result, printed)
             if site is None or site > next_barrier:
                 return False
-            roots = self._roots(op)
+            roots = 0
+            for value in values_read(op):
+                roots |= self.memory.reach(value)
             if roots and site > next_effect:
                 return False
-            if any(next_write.get(root, site) < site for root in roots):
-                return False
+            for where, written in reversed(writes):
+                if where >= site:
+                    break
+                if written & roots:
+                    return False
             self.nested[result] = op
             printed[op] = site
             return True
@@ -128,9 +134,7 @@ class _Nester:
                 case Update(target=target) | Accumulate(target=Value() as target):
                     if isinstance(op, Update) and op.result is not None:
                         self._nest_update(block, op, op.result, position, printed)
-                    root = self.memory.root(target)
-                    if root is not None:
-                        next_write[root] = position
+                    writes.append((position, self.memory.identity(target)))
                 case Effect() | Call():
                     next_effect = position
                 case If() | For() | While() | With() | Try():
@@ -153,10 +157,6 @@ class _Nester:
             return None
         return printed[user]
 
-    def _roots(self, op: Apply | If) -> list[int]:
-        roots = (self.memory.root(value) for value in values_read(op))
-        return [root for root in roots if root is not None]
-
     def _is_expression(self, op: If) -> bool:
         """Whether both sides of a branch are expressions."""
         for side in (op.then, op.orelse):
@@ -175,13 +175,13 @@ class _Nester:
         site = self._site(block, op, result, printed)
         if site is None or site == len(block.ops):
             return
-        root = self.memory.root(op.target)
+        written = self.memory.identity(op.target)
         for between in block.ops[position + 1 : site + 1]:
             last = between is block.ops[site]
             if not isinstance(between, Apply) and not last:
                 return
             seen = [a for a in operands(between) if isinstance(a, Value) and a is not result]
-            if any(self.memory.root(a) == root and is_container(a.type) for a in seen):
+            if any(self.memory.reach(a) & written for a in seen):
                 return
         user = block.ops[site]
         if isinstance(user, (For, While, With, Try, Call)):

@@ -81,8 +81,8 @@ class Ownership:
             return True
         if not self.memory.is_owned(target):
             return False
-        others = self.memory.mask(target) & ~(1 << self.survey.number[op.version])
-        return not self.liveness.after[op] & others
+        alive = self.liveness.after[op] & ~(1 << self.survey.number[op.version])
+        return not self.memory.sees(alive, self.memory.identity(target))
 
     def form(self, op: Accumulate) -> Form:
         """How to print an accumulation; forms with an index may need a copy first."""
@@ -122,8 +122,7 @@ class Ownership:
         """Whether a term may share memory with the target it is added to."""
         if not isinstance(target, Value) or not isinstance(term, Value):
             return False
-        root = self.memory.root(target)
-        return root is not None and root == self.memory.root(term)
+        return bool(self.memory.identity(target) & self.memory.reach(term))
 
     # ---- indices
 

@@ -246,6 +246,8 @@ class Origin:
 
     obj: Any
     value: Value
+    access: Any
+    """How it is reached: ``frontend.access.Access``."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -84,7 +84,7 @@ def _of_static(low: Lowering, known: Any, name: str) -> Abstract:
     except AttributeError:
         low.refuse(f"{type(known).__name__} object has no attribute {name!r}", "")
     if isinstance(known, type):
-        return low.session.importer.constant(low, found)
+        return low.session.importer.class_attribute(low, known, name, found)
     if callable(found) and not isinstance(found, type):
         return Method(Static(getattr(type(known), name, found)), Static(known))
     return low.session.importer.constant(low, found)
@@ -94,7 +94,9 @@ def _of_instance(low: Lowering, obj: ObjectRef, name: str) -> Abstract:
     contents = low.contents(obj)
     assert isinstance(contents, Fields)
     on_class = inspect.getattr_static(obj.cls, name, None)
+    importer = low.session.importer
     if isinstance(on_class, property):
+        importer.member(obj.cls, contents.origin, name, on_class)
         from srcad.frontend import calls
 
         return calls.call(low, Static(on_class.fget), [obj], {})
@@ -106,12 +108,14 @@ def _of_instance(low: Lowering, obj: ObjectRef, name: str) -> Abstract:
     if contents.origin is not None:
         live = contents.origin.obj
         if name in getattr(live, "__dict__", {}) or isinstance(on_class, types.MemberDescriptorType):
-            found: Abstract = low.session.importer.attribute(low, contents.origin, name)
+            found: Abstract = importer.attribute(low, contents.origin, name)
             low.set_contents(obj, low.contents(obj).set(name, found))  # type: ignore[union-attr, arg-type]
             return found
+    if on_class is None:
+        low.refuse(f"{obj.cls.__name__} object has no attribute {name!r}", "")
+    if callable(on_class) or isinstance(on_class, (staticmethod, classmethod)):
+        importer.member(obj.cls, contents.origin, name, on_class)
     match on_class:
-        case None:
-            low.refuse(f"{obj.cls.__name__} object has no attribute {name!r}", "")
         case staticmethod():
             return Static(on_class.__func__)
         case classmethod():
@@ -120,7 +124,11 @@ def _of_instance(low: Lowering, obj: ObjectRef, name: str) -> Abstract:
             return Method(Static(on_class), obj)
         case _ if hasattr(on_class, "__get__") and callable(on_class):
             return Method(Static(on_class), obj)
-    return low.session.importer.class_attribute(low, obj.cls, name, on_class)
+    if contents.origin is None:
+        found_: Abstract = importer.class_attribute(low, obj.cls, name, on_class)
+        return found_
+    of_class: Abstract = importer.attribute(low, contents.origin, name)
+    return of_class
 
 
 def set_attribute(low: Lowering, obj: Abstract, name: str, value: Abstract) -> None:

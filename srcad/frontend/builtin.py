@@ -426,7 +426,8 @@ def _hasattr(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract])
         case ObjectRef(cls=cls):
             contents = low.contents(args[0])
             assert isinstance(contents, Fields)
-            live = contents.origin is not None and hasattr(contents.origin.obj, name)
+            origin = contents.origin
+            live = origin is not None and low.session.importer.has_attribute(origin, name)
             return Static(live or contents.get(name) is not None or hasattr(cls, name))
     cls_ = class_of(low, args[0])
     return NotImplemented if cls_ is None else Static(hasattr(cls_, name))

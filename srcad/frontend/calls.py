@@ -41,7 +41,7 @@ from srcad.frontend.abstract import (
 )
 from srcad.frontend.attributes import get_attribute
 from srcad.frontend.fence import check_fence
-from srcad.frontend.lowering import _PACKAGE, Frame, Lowering, Region, is_leaf
+from srcad.frontend.lowering import _PACKAGE, Frame, Lowering, Region, Unreachable, is_leaf
 from srcad.frontend.merge import Merger
 from srcad.frontend.scopes import scope_of
 from srcad.frontend.source import FunctionSource, read_function
@@ -248,21 +248,16 @@ def _function_code(low: Lowering, function: types.FunctionType) -> Code:
     source = read_function(function)
     check_fence(source.tree, source)
     low.session.inlined.append(function)
+    importer.code(low, function)
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-
-    def default(key: int | str, name: str, value: Any) -> Abstract:
-        if isinstance(value, SCALARS):
-            return Static(value)
-        read = _reader(function, key)
-        return importer.captured(low, ("default", function, key), name, read, value)
-
     positional = function.__defaults__ or ()
     spec = source.tree.args
     names = [a.id for a in (*spec.posonlyargs, *spec.args)][-len(positional) :] if positional else []
-    defaults = tuple(default(k, n, d) for k, (n, d) in enumerate(zip(names, positional, strict=True)))
+    defaults = tuple(importer.default(low, function, k, n) for k, n in enumerate(names))
     named = function.__kwdefaults__ or {}
     keyword = tuple(
-        default(a.id, a.id, named[a.id]) if a.id in named else None for a in spec.kwonlyargs
+        importer.default(low, function, a.id, a.id) if a.id in named else None
+        for a in spec.kwonlyargs
     )
     return Code(
         function.__name__,
@@ -275,12 +270,6 @@ def _function_code(low: Lowering, function: types.FunctionType) -> Code:
         keyword,
         function.__code__,
     )
-
-
-def _reader(function: types.FunctionType, key: int | str) -> Any:
-    if isinstance(key, int):
-        return lambda: (function.__defaults__ or ())[key]
-    return lambda: (function.__kwdefaults__ or {})[key]
 
 
 def _closure_code(closure: Closure) -> Code:
@@ -356,7 +345,7 @@ def run_body(low: Lowering, code: Code, bound: dict[str, Abstract], key: Any) ->
                 return expressions.evaluate(low, code.node.body)
         statements.run_block(low, code.node.body)
         if low.dead:
-            return Poison("this call never returns", "")
+            raise Unreachable
         return returned(low)
     finally:
         low.frame, low.nodes = outer, nodes
@@ -439,11 +428,14 @@ def call_outlined(low: Lowering, code: Code, bound: dict[str, Abstract], key: An
     if made is None:
         made = Outlined(FunctionRef(code.name))
         session.outlined[key] = made
-        lower_outlined(low, code, bound, key, made)
+        try:
+            lower_outlined(low, code, bound, key, made)
+        except BaseException:
+            del session.outlined[key]  # it is begun anew when it is called again
+            raise
     inits = _arguments(low, bound)[1]
     if made.result is None:
-        low.dead = True
-        return Poison("a recursive call that never returns", "")
+        raise Unreachable  # so far no path is known on which it returns
     results, mapping = [], {}
     for leaf in made.leaves:
         value = Value("", leaf.type)
@@ -563,8 +555,9 @@ def lower_outlined(
                     arguments[name] = ref
                 else:
                     arguments[name] = value
-            result = run_body(low, code, arguments, key)
-            if low.dead:
+            try:
+                result = run_body(low, code, arguments, key)
+            except Unreachable:
                 low.refuse(f"{code.name} never returns: every path calls it again", "add a base case")
             for changed in outer:
                 if low.state.get(changed) is not outer[changed]:
@@ -665,6 +658,7 @@ def construct(
     plain_new = new is inspect.getattr_static(object, "__new__") or new is None
     if type(cls) is type and plain_new and (isinstance(init, types.FunctionType) or init is object.__init__):
         ref = low.new_object(cls, Fields((), (), None))
+        low.session.importer.member(cls, None, "__init__", init)
         if isinstance(init, types.FunctionType):
             call(low, Static(init), [ref, *args], keywords)
         return ref
@@ -683,6 +677,7 @@ def _namedtuple(low: Lowering, cls: Any, args: list[Abstract], keywords: dict[st
 
 def _dataclass(low: Lowering, cls: Any, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
     init = inspect.getattr_static(cls, "__init__", None)
+    low.session.importer.member(cls, None, "__init__", init)
     if isinstance(init, types.FunctionType) and init.__code__.co_filename != "<string>":
         ref = low.new_object(cls, Fields((), (), None))
         call(low, Static(init), [ref, *args], keywords)

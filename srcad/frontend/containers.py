@@ -28,7 +28,7 @@ from srcad.frontend.abstract import (
     TupleRef,
     Zip,
 )
-from srcad.frontend.lowering import SHARED, Lowering, is_leaf
+from srcad.frontend.lowering import SHARED, Lowering, NeedsUnroll, is_leaf
 from srcad.ir import Atom, Literal, Value
 from srcad.ir.core import make_list, make_tuple
 from srcad.ir.infer import atom_type
@@ -46,10 +46,6 @@ from srcad.ir.types import (
     join,
     join_all,
 )
-
-
-class NeedsUnroll(Exception):
-    """A run-time index into items that have no common type: only an unrolled loop can do it."""
 
 
 # ---- run-time results
@@ -261,6 +257,10 @@ def get_item(low: Lowering, obj: Abstract, index: Abstract) -> Abstract:
     return wrap(low, low.builder.apply(operator.getitem, low.atom(obj), low.atom(index)))
 
 
+def _class_name(obj: Any) -> str:
+    return "list" if isinstance(obj, ListRef) else "tuple"
+
+
 def _is_slice(index: Abstract) -> bool:
     return isinstance(index, SliceRef) or (isinstance(index, Static) and isinstance(index.value, slice))
 
@@ -275,16 +275,20 @@ def _item(low: Lowering, obj: Any, items: tuple[Abstract, ...], index: Abstract)
             return items[index.value]
         if isinstance(index.value, int):
             return low.raise_known(IndexError(f"index {index.value} out of range"))
-    if not all(map(is_leaf, items)) or not _joinable(items):
-        raise NeedsUnroll
     if isinstance(index, Value) and len(items) == 0:
-        low.refuse("an item of an empty list is read", "")
+        return low.raise_known(IndexError(f"{_class_name(obj)} index out of range"))
+    if not all(map(is_leaf, items)) or not _joinable(items):
+        low.refuse(
+            "objects of different kinds are indexed by a run-time index",
+            "loop over the objects themselves: for w in weights, or zip(...)",
+            kind=NeedsUnroll,
+        )
     if is_list:
         held = writable(low, obj)
         return get_item(low, obj, index) if held else NONE
     made = low.builder.apply(make_tuple, *map(low.atom, items))
     if _is_slice(index):
-        low.refuse("a tuple is sliced at run-time bounds", "use a list or an array")
+        low.refuse("a tuple is sliced at run-time bounds", "use a list or an array", kind=NeedsUnroll)
     return wrap(low, low.builder.apply(operator.getitem, made, low.atom(index)))
 
 
@@ -340,7 +344,11 @@ def set_item(low: Lowering, obj: Abstract, index: Abstract, value: Abstract) -> 
             if _is_slice(index):
                 low.refuse("a slice of a list is assigned", "build the new list with + or a loop")
             if isinstance(contents, Items) and not _joinable_with(low, contents.items, value):
-                raise NeedsUnroll
+                low.refuse(
+                    "objects of different kinds are stored at a run-time index",
+                    "keep items of different kinds in separate lists",
+                    kind=NeedsUnroll,
+                )
             _update(low, obj, operator.setitem, low.atom(index), low.atom(value), item=value)
         case DictRef():
             contents = low.contents(obj)

@@ -32,7 +32,7 @@ from srcad.frontend.abstract import (
     Static,
     TupleRef,
 )
-from srcad.frontend.lowering import EXITS, Key, Lowering, Region, State, is_leaf
+from srcad.frontend.lowering import EXITS, Key, Lowering, Region, State, Unreachable, is_leaf
 from srcad.frontend.merge import Merger, as_dynamic, substitute
 from srcad.ir import (
     UNDEFINED,
@@ -70,7 +70,12 @@ def run_sequence(low: Lowering, thunks: list[Thunk], flags: tuple[str, ...] = EX
         if low.dead:
             return
         rest = partial(run_sequence, low, thunks[k + 1 :], flags) if k + 1 < len(thunks) else None
-        if thunk(rest):
+        try:
+            taken = thunk(rest)
+        except Unreachable:
+            low.dead = True
+            return
+        if taken:
             return
         exited = low.exits(flags)
         if exited is True:
@@ -198,7 +203,7 @@ def choose(
 
     branch(low, test, partial(put, then), partial(put, orelse))
     if low.dead:
-        return Poison("this point is never reached", "")
+        raise Unreachable
     found: Abstract = low.state.pop(key)
     return found
 
@@ -230,6 +235,8 @@ class LoopPlan:
     params: list[Value]
     inits: list[Atom]
     state: State
+    before: State
+    """The state before the loop."""
 
 
 def lower_loop(
@@ -274,7 +281,7 @@ def lower_loop(
 
 def _plan(low: Lowering, context: LoopContext, ends: dict[Key, Region]) -> LoopPlan:
     """The state at the start of an iteration: carried numbers and arrays become parameters."""
-    plan = LoopPlan([], [], dict(low.state))
+    plan = LoopPlan([], [], dict(low.state), dict(low.state))
 
     def leaf(hint: str, atoms: list[Atom | None], kind: Type) -> Value:
         param = Value(hint, kind)
@@ -317,9 +324,11 @@ def _attempt(
 ) -> bool:
     frame = low.frame.number
     test_region, exhausts = None, False
+    tests: list[Atom] = []
     if test is not None:
-        tests: list[Atom] = []
         test_region = low.region(lambda: tests.append(test()), plan.state)
+        if test_region.dead:
+            test()  # it raises before the first iteration
         if changed_keys(plan.state, [test_region.state]) or _acts(test_region):
             exhausts = True  # the test does something: it becomes the head of the body
 
@@ -338,7 +347,7 @@ def _attempt(
     with low.inside(region):
         stop: bool | Atom = low.exits(flags)
     keys = changed_keys(plan.state, [region.state])
-    known = dict(low.state)
+    known = dict(plan.before)
     fresh = [k for k in keys if k not in plan.state]
     missed = [k for k in keys if k in plan.state and k not in context.carried]
     if missed and not region.dead:
@@ -382,7 +391,18 @@ def _attempt(
     for key, value in exports.items():
         low.state[key] = substitute(value, mapping)
     low.state.pop(("flag", frame, "exhausted"), None)
+    if tests and isinstance(tests[0], Literal) and tests[0].value and not exhausts:
+        _endless(low)
     return True
+
+
+def _endless(low: Lowering) -> None:
+    """After a loop whose test always holds: it was left by an exit, or never."""
+    left = [n for n in ("broke", "returned") if low.flag(n) is not FALSE]
+    if not left:
+        low.dead = True
+    elif len(left) == 1:
+        low.set_flag(left[0], TRUE)
 
 
 def _as_atom(stop: bool | Atom) -> Atom:
@@ -605,14 +625,16 @@ def lower_try(
     regions = [main]
     for handler in handlers:
         regions.append(low.region(handler.body, start))
-    results, yields = join_regions(low, regions)
+    # a third, dead region: what the blocks define has to be handed over even where it is equal
+    outside = Region(low.builder, low.state, True)
+    results, yields = join_regions(low, [*regions, outside])
     final_block = None
     if final is not None:
         effects = low.region(final)
         if not effects.dead and not changed_keys(low.state, [effects.state]):
             final_block = effects.builder.block((), ())
     blocks = [
-        r.builder.block((), y) for r, y in zip(regions, yields, strict=True)
+        r.builder.block((), y) for r, y in zip(regions, yields, strict=False)
     ]
     made = tuple(
         Handler(h.kinds, Block(() if h.name is None else (h.name,), b.ops, b.yields))

@@ -13,7 +13,6 @@ import dataclasses
 import functools
 import operator
 import types
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -32,21 +31,17 @@ from srcad.frontend.abstract import (
     Static,
     TupleRef,
 )
+from srcad.frontend.access import Access, Argument, Attribute, Global, Has, Item, Member
 from srcad.frontend.lowering import Frame, Lowering, Session
 from srcad.ir import Literal, Value
 from srcad.ir.build import scalars_as_python
 from srcad.ir.types import (
-    OBJECT,
     UNKNOWN,
     Array,
-    DictType,
     Dim,
     ListType,
-    NumPyScalar,
-    Opaque,
     TupleType,
     Type,
-    join_all,
     type_of,
 )
 
@@ -69,15 +64,17 @@ _MANY = 64
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Capture:
-    """Something the function refers to besides its arguments."""
+    """Something the function refers to: what its code is valid for depends on it."""
 
     name: str
-    read: Callable[[], Any]
-    """Its present object."""
+    access: Access
+    """Where its present object is."""
     value: Value | None
-    """The parameter it is handed over in; None for code and constants."""
+    """The parameter it is handed over in; None if generated code does not need it or reads it."""
     seen: Any
     """The object at transform time."""
+    constant: bool
+    """Whether the code is valid for this very object or constant, not for all of its kind."""
 
 
 class Importer:
@@ -124,11 +121,13 @@ class Importer:
 
     # ---- arguments
 
-    def argument(self, low: Lowering, obj: Any, value: Value) -> Abstract:
+    def argument(self, low: Lowering, obj: Any, value: Value, number: int) -> Abstract:
         """The abstract value of a parameter for an example argument."""
-        return self._structure(low, obj, value, value.hint)
+        return self._structure(low, obj, value, value.hint, Access(Argument(number)))
 
-    def _structure(self, low: Lowering, obj: Any, value: Value, hint: str) -> Abstract:
+    def _structure(
+        self, low: Lowering, obj: Any, value: Value, hint: str, access: Access
+    ) -> Abstract:
         prelude = low.session.prelude
 
         def part(callee: Any, key: Any, item: Any, name: str) -> Abstract:
@@ -136,7 +135,7 @@ class Importer:
                                  and not isinstance(item, int)) or isinstance(item, bool):
                 return self.constant(low, item)
             read = prelude.apply_typed(callee, (value, Literal(key)), self.type_of(item), name)
-            return self._structure(low, item, read, name)
+            return self._structure(low, item, read, name, access.then(Item(key)))
 
         if value.type == UNKNOWN:
             return value
@@ -170,49 +169,138 @@ class Importer:
         if is_code(obj):
             return self.constant(low, obj)
         if hasattr(obj, "__dict__") or dataclasses.is_dataclass(obj):
-            return low.new_object(type(obj), Fields((), (), Origin(obj, value)))
+            return low.new_object(type(obj), Fields((), (), Origin(obj, value, access)))
         return value
 
     def attribute(self, low: Lowering, origin: Origin, name: str) -> Abstract:
         """An attribute of a live instance."""
         obj = getattr(origin.obj, name)
-        if is_code(obj) or obj is None or isinstance(obj, (bool, str, int)) and not isinstance(obj, np.generic):
-            return self.constant(low, obj)
-        key = (id(origin.obj), name, origin.value)
-        if key not in self._imported:
+        access = origin.access.then(Attribute(name))
+        key = ("attribute", id(origin.obj), name, origin.value)
+        if key in self._imported:
+            return self._imported[key]
+        if _is_constant(obj):
+            found = self.guarded(low, key, name, access, obj)
+        else:
+            self.captures[key] = Capture(name, access, None, obj, False)
             prelude = low.session.prelude
             read = prelude.apply_typed(getattr, (origin.value, Literal(name)), self.type_of(obj), name)
-            self._imported[key] = self._structure(low, obj, read, name)
-        return self._imported[key]
+            found = self._structure(low, obj, read, name, access)
+        self._imported[key] = found
+        return found
+
+    def has_attribute(self, origin: Origin, name: str) -> bool:
+        """Whether a live instance has an attribute."""
+        found = hasattr(origin.obj, name)
+        access = origin.access.then(Has(name))
+        self.captures["has", id(origin.obj), name] = Capture(name, access, None, found, True)
+        return found
+
+    def member(self, cls: type, origin: Origin | None, name: str, found: Any) -> None:
+        """Note that an instance's ``name`` is what its class has under it."""
+        if _is_library(cls.__module__):
+            return
+        if origin is not None:
+            access = origin.access.then(Member(name))
+            self.captures["member", id(origin.obj), name] = Capture(name, access, None, found, True)
+            return
+        for base in cls.__mro__:
+            if name in base.__dict__ and not _is_library(base.__module__):
+                access = Access(base, (Attribute("__dict__"), Item(name)))
+                self.captures["member", base, name] = Capture(name, access, None, found, True)
+                return
 
     # ---- what a function refers to
+
+    def guarded(self, low: Lowering, key: Any, name: str, access: Access, obj: Any) -> Abstract:
+        """A known object that the code is valid for."""
+        self.captures[key] = Capture(name, access, None, obj, True)
+        return self.constant(low, obj)
+
+    def code(self, low: Lowering, function: types.FunctionType) -> None:
+        """Note that the source of a function goes into this one."""
+        if _is_library(function.__module__):
+            return
+        access = Access(function)
+        key = ("code", function)
+        self.captures[key] = Capture(
+            function.__name__, access.then(Attribute("__code__")), None, function.__code__, True
+        )
+        if function.__defaults__:
+            self.captures["defaults", function] = Capture(
+                function.__name__,
+                access.then(Attribute("__defaults__")),
+                None,
+                function.__defaults__,
+                True,
+            )
+
+    def default(self, low: Lowering, function: types.FunctionType, key: int | str, name: str) -> Abstract:
+        """The default of a parameter, by its number among those with defaults or by its name."""
+        if isinstance(key, int):
+            access = Access(function, (Attribute("__defaults__"), Item(key)))
+        else:
+            access = Access(function, (Attribute("__kwdefaults__"), Item(key)))
+        obj = access.read()
+        if isinstance(obj, SCALARS):
+            if isinstance(key, str) and not _is_library(function.__module__):
+                self.captures["default", function, key] = Capture(name, access, None, obj, True)
+            return Static(obj)
+        return self.captured(low, ("default", function, key), name, access, obj)
 
     def constant(self, low: Lowering, obj: Any) -> Abstract:
         """A known object in the form that lowering works with."""
         if type(obj) is tuple:
             return TupleRef(tuple(self.constant(low, o) for o in obj))
         if isinstance(obj, functools.partial):
-            args = tuple(self.constant(low, a) for a in obj.args)
-            keywords = tuple((k, self.constant(low, v)) for k, v in obj.keywords.items())
-            return Partial(self.constant(low, obj.func), args, keywords)
+            return self._partial(low, obj)
         if isinstance(obj, types.MethodType):
             return Method(Static(obj.__func__), self.receiver(low, obj.__self__))
         return Static(obj)
+
+    def _partial(self, low: Lowering, obj: functools.partial[Any]) -> Partial:
+        access = Access(obj)
+        args = tuple(
+            self.captured(
+                low, ("partial", id(obj), k), f"fixed_{k}", access.then(Attribute("args"), Item(k)), a
+            )
+            for k, a in enumerate(obj.args)
+        )
+        keywords = tuple(
+            (
+                k,
+                self.captured(
+                    low, ("partial", id(obj), k), k, access.then(Attribute("keywords"), Item(k)), v
+                ),
+            )
+            for k, v in obj.keywords.items()
+        )
+        names = access.then(Attribute("keywords"))
+        self.captures["partial", id(obj)] = Capture("keywords", names, None, tuple(obj.keywords), True)
+        return Partial(self.constant(low, obj.func), args, keywords)
 
     def receiver(self, low: Lowering, obj: Any) -> Abstract:
         """The instance of a bound method."""
         if isinstance(obj, type) or is_code(obj):
             return Static(obj)
-        return self.captured(low, ("self", id(obj)), "self", lambda: obj, obj)
+        return self.captured(low, ("self", id(obj)), "self", Access(obj), obj)
 
     def global_name(self, low: Lowering, namespace: dict[str, Any], name: str, node: Any) -> Abstract:
         """A global or builtin name."""
         if name in namespace:
             return self.captured(
-                low, ("global", id(namespace), name), name, lambda: namespace[name], namespace[name]
+                low,
+                ("global", id(namespace), name),
+                name,
+                Access(namespace, (Global(name),)),
+                namespace[name],
             )
         if hasattr(builtins, name):
-            return Static(getattr(builtins, name))
+            found = getattr(builtins, name)
+            if not _is_library(namespace.get("__name__")):
+                access = Access(namespace, (Global(name),))
+                self.captures["global", id(namespace), name] = Capture(name, access, None, found, True)
+            return Static(found)
         raise UnsupportedSyntax(low.place(node), f"the name {name} is not defined", "define it first")
 
     def cell(self, low: Lowering, frame: Frame, name: str) -> Abstract:
@@ -222,7 +310,8 @@ class Importer:
             obj = cell.cell_contents
         except ValueError:
             low.refuse(f"{name} has no value yet", "call the function after it has been assigned")
-        return self.captured(low, ("cell", id(cell)), name, lambda: cell.cell_contents, obj)
+        access = Access(cell, (Attribute("cell_contents"),))
+        return self.captured(low, ("cell", id(cell)), name, access, obj)
 
     def module_attribute(self, low: Lowering, module: types.ModuleType, name: str) -> Abstract:
         """An attribute of a module."""
@@ -230,43 +319,57 @@ class Importer:
             obj = getattr(module, name)
         except AttributeError:
             low.refuse(f"the module {module.__name__} has no attribute {name!r}", "")
-        if is_code(obj) or module.__name__.partition(".")[0] in ("numpy", "math", "scipy", "cmath"):
+        if _is_library(module.__name__) or isinstance(obj, types.ModuleType):
             return self.constant(low, obj)
-        return self.captured(
-            low, ("module", module.__name__, name), name, lambda: getattr(module, name), obj
-        )
+        access = Access(module, (Attribute(name),))
+        return self.captured(low, ("module", module.__name__, name), name, access, obj)
 
     def class_attribute(self, low: Lowering, cls: type, name: str, obj: Any) -> Abstract:
-        """Data on a class."""
-        return self.captured(low, ("class", cls, name), name, lambda: getattr(cls, name), obj)
+        """What a class has under a name, asked of the class."""
+        simple = _is_constant(obj) or _is_data(obj)
+        if _is_library(cls.__module__) or not simple:
+            return self.constant(low, obj)
+        return self.captured(low, ("class", cls, name), name, Access(cls, (Attribute(name),)), obj)
 
-    def captured(
-        self, low: Lowering, key: Any, name: str, read: Callable[[], Any], obj: Any
-    ) -> Abstract:
+    def captured(self, low: Lowering, key: Any, name: str, access: Access, obj: Any) -> Abstract:
         """Something read by name: code and constants as they are, data as a parameter."""
         if key in self._imported:
             return self._imported[key]
-        known = is_code(obj) or obj is None or (
-            isinstance(obj, (bool, str, int)) and not isinstance(obj, np.generic)
-        )
-        if known or (type(obj) is tuple and _all_constant(obj)):
-            self.captures[key] = Capture(name, read, None, obj)
-            result = self.constant(low, obj)
-        elif not _is_data(obj) and callable(obj) and not hasattr(type(obj), "__dict__"):
-            self.captures[key] = Capture(name, read, None, obj)
-            result = Static(obj)
+        if (
+            _is_constant(obj)
+            or (type(obj) is tuple and _all_constant(obj))
+            or (not _is_data(obj) and callable(obj) and not hasattr(type(obj), "__dict__"))
+            or low.session.library.is_known(obj)
+        ):
+            result = self.guarded(low, key, name, access, obj)
         elif isinstance(obj, dict) and any(map(is_code, obj.values())):
-            self.captures[key] = Capture(name, read, None, obj)
-            result = Static(obj)
-        elif low.session.library.is_known(obj) or _is_derivative(obj):
-            self.captures[key] = Capture(name, read, None, obj)
+            self.captures[key] = Capture(name, access, None, dict(obj), True)
             result = Static(obj)
         else:
             value = Value(name, self.type_of(obj))
-            self.captures[key] = Capture(name, read, value, obj)
-            result = self._structure(low, obj, value, name)
+            self.captures[key] = Capture(name, access, value, obj, False)
+            result = self._structure(low, obj, value, name, access)
         self._imported[key] = result
         return result
+
+
+_LIBRARIES = ("numpy", "math", "scipy", "cmath", "builtins", "operator", "_operator", "functools")
+"""Packages whose functions are taken to stay what they are; srcad's own are another."""
+
+
+def _is_library(module: str | None) -> bool:
+    """Whether what a module defines needs no guard."""
+    if module is None:
+        return False
+    package = module.partition(".")[0]
+    return package in _LIBRARIES or (package == "srcad" and not module.startswith("srcad.testing"))
+
+
+def _is_constant(obj: Any) -> bool:
+    """Whether an object is part of the program: code, or what decides its course."""
+    if is_code(obj) or obj is None:
+        return True
+    return isinstance(obj, (bool, str, int)) and not isinstance(obj, np.generic)
 
 
 def is_code(obj: Any) -> bool:
@@ -285,7 +388,7 @@ def _is_derivative(obj: Any) -> bool:
 def _all_constant(obj: Any) -> bool:
     if type(obj) is tuple:
         return all(map(_all_constant, obj))
-    return is_code(obj) or obj is None or isinstance(obj, (bool, str, int))
+    return _is_constant(obj)
 
 
 def _is_data(obj: Any) -> bool:
@@ -298,5 +401,3 @@ def _structured(items: list[Any]) -> bool:
         isinstance(i, (np.ndarray, list, dict, tuple)) or dataclasses.is_dataclass(i) for i in items
     )
 
-
-_ = (OBJECT, NumPyScalar, Opaque, DictType, join_all)

@@ -11,7 +11,15 @@ from typing import Any
 from srcad.frontend import calls
 from srcad.frontend.abstract import Abstract
 from srcad.frontend.live import Capture, Importer
-from srcad.frontend.lowering import _PACKAGE, Frame, Library, Lowering, NeedsExact, Session
+from srcad.frontend.lowering import (
+    _PACKAGE,
+    Frame,
+    Library,
+    Lowering,
+    NeedsExact,
+    Session,
+    Unreachable,
+)
 from srcad.frontend.scopes import Scope
 from srcad.ir import Block, Effect, Function, Literal, Loc, Value
 from srcad.ir.build import Builder
@@ -89,17 +97,20 @@ def _lower(
     low = Lowering(session, Builder(prelude), frame)
     parameters: list[Parameter] = []
     abstract: dict[str, Abstract] = {}
-    for name, example in (*args, *keywords):
+    for number, (name, example) in enumerate((*args, *keywords)):
         value = Value(name, importer.type_of(example))
         parameters.append(Parameter(name, value, example))
-        abstract[name] = importer.argument(low, example, value)
-    result = calls.call(
-        low,
-        importer.constant(low, function),
-        [abstract[n] for n, _ in args],
-        {n: abstract[n] for n, _ in keywords},
-    )
-    packed = Literal(None) if low.dead else low.atom(result)
+        abstract[name] = importer.argument(low, example, value, number)
+    try:
+        result = calls.call(
+            low,
+            importer.constant(low, function),
+            [abstract[n] for n, _ in args],
+            {n: abstract[n] for n, _ in keywords},
+        )
+        packed = low.atom(result)
+    except Unreachable:
+        packed = Literal(None)
     captured = tuple(importer.captures.values())
     taken = {p.name for p in parameters}
     for capture in captured:

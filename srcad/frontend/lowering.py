@@ -61,6 +61,14 @@ class NeedsExact(Exception):
     """The fast view of NumPy scalars as Python floats does not fit this function."""
 
 
+class NeedsUnroll(UnsupportedSyntax):
+    """Only an unrolled loop can do this; outside of one it is the error that the user sees."""
+
+
+class Unreachable(Exception):
+    """The rest of this path is never reached: what was just lowered always raises."""
+
+
 class Library(Protocol):
     """What lowering has to know of the functions it does not look into."""
 
@@ -182,11 +190,10 @@ class Lowering:
         """Raise the error of a place in the user's source."""
         raise kind(self.place(node), message, hint)
 
-    def raise_known(self, error: BaseException) -> Poison:
+    def raise_known(self, error: BaseException) -> NoReturn:
         """The program raises here, whatever its data."""
         self.builder.effect(raise_error, Literal(error))
-        self.dead = True
-        return Poison("this point is never reached", "")
+        raise Unreachable
 
     # ---- regions
 
@@ -197,7 +204,10 @@ class Lowering:
         self.state = dict(before[1] if state is None else state)
         self.dead = False
         try:
-            run()
+            try:
+                run()
+            except Unreachable:
+                self.dead = True
             return Region(self.builder, self.state, self.dead)
         finally:
             self.builder, self.state, self.dead = before
@@ -209,6 +219,8 @@ class Lowering:
         self.builder, self.state, self.dead = region.builder, region.state, region.dead
         try:
             yield
+        except Unreachable:
+            self.dead = True
         finally:
             region.state, region.dead = self.state, self.dead
             self.builder, self.state, self.dead = before
@@ -325,6 +337,7 @@ class Lowering:
                 self.refuse(
                     "a function made here is given to code that srcad does not look into",
                     "call it here, or pass a function defined at module level",
+                    kind=NeedsUnroll,
                 )
             case Zip() | Enumerate() | Reversed():
                 self.refuse("an iterator is used as a value", "wrap it in list(...)")

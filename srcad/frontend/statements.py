@@ -30,9 +30,9 @@ from srcad.frontend.abstract import (
     Zip,
 )
 from srcad.frontend.attributes import get_attribute, set_attribute
-from srcad.frontend.containers import NeedsUnroll
 from srcad.frontend.control import Except, branch, lower_loop, lower_try, lower_with, run_sequence
-from srcad.frontend.lowering import Key, Lowering, is_leaf
+from srcad.frontend.fence import refusal
+from srcad.frontend.lowering import Key, Lowering, NeedsUnroll, Unreachable, is_leaf
 from srcad.frontend.matching import lower_match
 from srcad.frontend.scopes import bound_names
 from srcad.ir import Atom, Literal, Range, Stream, Value
@@ -334,7 +334,7 @@ def iterate_with(
         iterable = low.bound(iterable)
     before, mark = dict(low.state), len(low.builder.ops)
     plan = _Streams(low, list(names or []))
-    if _loops(low, iterable):
+    if not _unrolls(low, iterable) and _loops(low, iterable):
         try:
             item = plan.open(iterable)
 
@@ -352,6 +352,8 @@ def iterate_with(
         except NeedsUnroll:
             low.state = before
             del low.builder.ops[mark:]
+            if _known_count(low, iterable) is None:
+                raise
         else:
             plan.check_unchanged(before)
             return
@@ -362,15 +364,13 @@ def unroll(
     low: Lowering, iterable: Abstract, bind: Callable[[Abstract], None], body: Callable[[], None]
 ) -> None:
     """Lower a loop over known items one iteration after the other."""
-    items = containers.items_of(low, iterable)
+    count = _known_count(low, iterable)
+    items = None if count is None or count > _UNROLL else containers.items_of(low, iterable)
+    if count is None:
+        low.refuse(*refusal("iteration", type="this object"))
     if items is None:
         low.refuse(
-            "a loop over run-time data indexes objects of different kinds by a run-time index",
-            "loop over the objects themselves: for w in weights, or zip(...)",
-        )
-    if len(items) > _UNROLL:
-        low.refuse(
-            f"a loop over {len(items)} items of different kinds would be unrolled",
+            f"a loop over {count} items of different kinds would be unrolled",
             "use arrays, or lists of numbers",
         )
 
@@ -381,6 +381,37 @@ def unroll(
         low.state.pop(("flag", low.frame.number, "continued"), None)
 
     run_sequence(low, [partial(once, item) for item in items], ("returned", "broke"))
+
+
+def _known_count(low: Lowering, iterable: Abstract) -> int | None:
+    """How many items an iterable has, if that is known."""
+    match iterable:
+        case RangeRef(start=Literal(value=a), stop=Literal(value=b), step=Literal(value=c)):
+            return len(range(a, b, c))
+        case Static(value=range() as known):
+            return len(known)
+        case Enumerate(part=part) | Reversed(part=part):
+            return _known_count(low, part)
+        case Zip(parts=parts):
+            counts = [_known_count(low, p) for p in parts]
+            known_counts = [c for c in counts if c is not None]
+            return min(known_counts, default=0) if len(known_counts) == len(counts) else None
+        case Value(type=TupleType(items=kinds)):
+            return len(kinds)
+        case Value(type=Array(dims=(int() as first, *_))):
+            return first
+        case Value():
+            return None
+    items = containers.items_of(low, iterable)
+    return None if items is None else len(items)
+
+
+def _unrolls(low: Lowering, iterable: Abstract) -> bool:
+    """Whether a loop is better unrolled: in rules, and where a result of known length is wanted."""
+    if not (low.internal or low.unrolling):
+        return False
+    count = _known_count(low, iterable)
+    return count is not None and count <= _UNROLL
 
 
 def _loops(low: Lowering, iterable: Abstract) -> bool:
@@ -587,7 +618,7 @@ def run_assert(low: Lowering, test: Any, message: Any) -> None:
         args = () if message is None else (low.atom(expressions.evaluate(low, message)),)
         error = low.builder.apply_typed(AssertionError, args, OBJECT)
         low.builder.effect(raise_error, error)
-        low.dead = True
+        raise Unreachable
 
     if known is False:
         fail()
@@ -607,7 +638,7 @@ def run_raise(low: Lowering, error: Any, cause: Any) -> None:
         if cause is not None:
             args = (*args, low.atom(expressions.evaluate(low, cause)))
     low.builder.effect(raise_error, *args)
-    low.dead = True
+    raise Unreachable
 
 
 def run_with(low: Lowering, items: list[Any], body: list[Any]) -> None:

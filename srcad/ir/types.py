@@ -166,6 +166,11 @@ def is_differentiable(kind: Type) -> bool:
     return False
 
 
+def may_hide(kind: Type) -> bool:
+    """Whether values of this type may have differentiable data in them that cannot be followed."""
+    return kind == OBJECT
+
+
 def is_complex(kind: Type) -> bool:
     """Whether a value of this type is known to be complex."""
     match kind:

@@ -4,14 +4,37 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
-from srcad.ir import Atom, Literal, Value
+from srcad import runtime
+from srcad.errors import NotDifferentiable, Place
+from srcad.ir import Atom, Literal, Loc, Value
 from srcad.ir.build import Builder
 from srcad.ir.core import make_list, make_tuple
 from srcad.ir.infer import atom_type
-from srcad.ir.types import TupleType, is_differentiable
+from srcad.ir.types import (
+    Array,
+    DictType,
+    ListType,
+    Number,
+    NumPyScalar,
+    TupleType,
+    is_differentiable,
+    join_all,
+    may_hide,
+    rank,
+)
 from srcad.transform import spaces
+
+
+def refuse_hidden(loc: Loc | None) -> NoReturn:
+    """Active data went through an object that cannot be followed."""
+    place = None if loc is None else Place(loc.file, loc.line, loc.column, loc.text)
+    raise NotDifferentiable(
+        place,
+        "a derivative goes through an object that srcad cannot look into",
+        "keep numbers and arrays in variables, tuples, lists, dicts or dataclasses",
+    )
 
 
 class Parts:
@@ -97,7 +120,11 @@ class Adjoints:
 
     def add(self, target: Atom, term: Any) -> None:
         """A contribution to the adjoint of a value."""
-        if term is None or not isinstance(target, Value) or not is_differentiable(target.type):
+        if term is None or not isinstance(target, Value):
+            return
+        if may_hide(target.type) and self.active(target):
+            refuse_hidden(self.builder.loc)
+        if not is_differentiable(target.type):
             return
         if isinstance(term, Literal) and term.value is None:
             return
@@ -158,13 +185,17 @@ class Adjoints:
         """A contribution to the items at an index: the target starts from zeros."""
         if not is_differentiable(target.type) or not self.active(target):
             return
+        if rank(target.type) == 0:
+            self.add(target, term)
+            return
         hint = spaces.value_hint(target, "_bar")
         state = self.get(target)
         current = spaces.zeros(self.builder, target, hint) if state is None else self.atom(state, target)
-        kind = spaces.tangent_type(target.type)
-        from srcad import runtime
-        from srcad.ir.types import DictType, ListType
-
+        if isinstance(target.type, TupleType) and not isinstance(atom_type(current), ListType):
+            # an item at a run-time index: the adjoint of a tuple becomes a list
+            item = join_all(tuple(map(spaces.tangent_type, target.type.items)))
+            current = self.builder.apply_typed(list, (current,), ListType(item), hint)
+        kind = atom_type(current)
         item = atom_type(term)
         if isinstance(kind, (ListType, DictType)) and not _is_plain(item) and isinstance(current, Value):
             # items that `+=` does not add: tuples and lists
@@ -176,6 +207,4 @@ class Adjoints:
 
 
 def _is_plain(kind: Any) -> bool:
-    from srcad.ir.types import Array, Number, NumPyScalar
-
     return isinstance(kind, (Array, Number, NumPyScalar))

@@ -53,14 +53,22 @@ from srcad.ir.types import (
     is_complex,
     is_differentiable,
 )
-from srcad.ir.walk import copy_block
+from srcad.ir.walk import copy_block, free_values
 from srcad.transform import spaces
 from srcad.transform.adjoints import Adjoints
 from srcad.transform.dce import prune_block
 from srcad.transform.forward import Pusher
 from srcad.transform.functions import Functions, active_values
 from srcad.transform.pullback import Transposer
-from srcad.transform.reverse import Reverser, _flat, _renamed, protect, with_copies
+from srcad.transform.reverse import (
+    Reverser,
+    _flat,
+    _renamed,
+    defined_in,
+    everything_in,
+    protect,
+    with_copies,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -177,6 +185,7 @@ class Differentiator:
                     "return the value instead",
                 )
         block = region.builder.block(tuple(params), tuple(leaves))
+        check_scopes(block)
         return Inner(block, tuple(inits), tuple(inputs), result, contents)
 
     def _fresh(
@@ -295,8 +304,6 @@ class Differentiator:
             bars.append(spaces.zeros(b, param) if bar is None else bar)
         reverse = prune_block(b.block(tuple(seeds), tuple(bars)))
         ops = _flat(forward)
-        from srcad.ir.walk import free_values
-
         mapping, copies = protect(ops, list(free_values(reverse)))
         ops = with_copies(ops, params, copies)
         names: dict[Value, Any] = dict(zip(params, inner.inits, strict=True))
@@ -408,6 +415,14 @@ class Differentiator:
         }
         literal = iter(made.yields[count:])
         return value, tangents_of(low, inner.result, inner.contents, tangent_of, literal)
+
+
+def check_scopes(block: Block) -> None:
+    """A value read outside the block it is defined in would silently have no derivative."""
+    top = defined_in(block)
+    hidden = {v for v in everything_in(block) if v not in top}
+    for value in free_values(block):
+        assert value not in hidden, f"{value!r} is read outside its block"
 
 
 def _zero(atom: Atom) -> Atom:

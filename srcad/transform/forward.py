@@ -35,9 +35,20 @@ from srcad.ir import (
 from srcad.ir.build import Builder
 from srcad.ir.core import Handler, make_dict, make_list, make_tuple, select
 from srcad.ir.infer import atom_type
-from srcad.ir.types import Array, DictType, ListType, Number, TupleType, is_differentiable, same_shape
+from srcad.ir.types import (
+    Array,
+    DictType,
+    ListType,
+    Number,
+    TupleType,
+    Type,
+    is_differentiable,
+    may_hide,
+    same_shape,
+)
 from srcad.rules import Rule
 from srcad.transform import bodies, spaces
+from srcad.transform.adjoints import refuse_hidden
 from srcad.transform.pullback import Bound, Transposer, bind, missing_rule, place_of
 
 
@@ -59,10 +70,10 @@ class Pusher:
         """The tangent of an atom; None if it is zero."""
         return self.tangents.get(atom) if isinstance(atom, Value) else None
 
-    def full(self, b: Builder, atom: Atom) -> Atom:
-        """The tangent of an atom, zeros written out."""
+    def full(self, b: Builder, atom: Atom, kind: Type | None = None) -> Atom:
+        """The tangent of an atom, zeros written out; ``kind`` is the type of what holds it."""
         found = self.tangent(atom)
-        return spaces.zeros(b, atom) if found is None else found
+        return spaces.zeros(b, atom, kind=kind) if found is None else found
 
     def set(self, value: Value, tangent: Atom | None) -> None:
         """Note the tangent of a value."""
@@ -86,6 +97,7 @@ class Pusher:
         match op:
             case Apply():
                 b.append(op)
+                self._refuse_hidden(op)
                 if any(self.tangent(a) is not None for a in (*op.args, *(k for _, k in op.keywords))):
                     self.push_apply(op, b)
             case Effect():
@@ -110,13 +122,26 @@ class Pusher:
             case For() | While():
                 self._push_loop(op, b)
             case With():
-                block, extra = self._block(op.body, b, self._varied(op.results))
+                for target in op.body.params:
+                    if self.active(target):
+                        refuse_hidden(op.loc)
+                block, extra = self._block(op.body, b, self._varied(op.results), op.results)
                 outcomes = self._outcomes(op.results, extra)
                 b.append(With(op.manager, block, (*op.results, *outcomes), op.loc))
             case Try():
                 self._push_try(op, b)
             case Call():
                 self.functions.push_call(self, op, b)
+
+    def _refuse_hidden(self, op: Apply) -> None:
+        """An object made of active data has no tangent: what is computed from it is refused."""
+        if not is_differentiable(op.result.type) or not self.active(op.result):
+            return
+        if rules.is_constant(op.callee):
+            return
+        for atom in op.args:
+            if isinstance(atom, Value) and may_hide(atom.type) and self.active(atom):
+                refuse_hidden(op.loc)
 
     def push_apply(self, op: Apply, b: Builder) -> None:
         """The tangent of a call whose arguments have tangents."""
@@ -324,13 +349,16 @@ class Pusher:
     def _varied(self, results: tuple[Value, ...]) -> list[int]:
         return [k for k, r in enumerate(results) if self.active(r) and is_differentiable(r.type)]
 
-    def _block(self, block: Block, b: Builder, ks: list[int]) -> tuple[Block, list[int]]:
+    def _block(
+        self, block: Block, b: Builder, ks: list[int], results: tuple[Value, ...]
+    ) -> tuple[Block, list[int]]:
+        kinds = [r.type for r in results]
         inner = Builder(b)
         self.push_ops(block.ops, inner)
-        ends = tuple(self._end(inner, block.yields[k]) for k in ks)
+        ends = tuple(self._end(inner, block.yields[k], kinds[k]) for k in ks)
         return inner.block(block.params, (*block.yields, *ends)), ks
 
-    def _end(self, b: Builder, atom: Atom) -> Atom:
+    def _end(self, b: Builder, atom: Atom, kind: Type | None = None) -> Atom:
         if atom is UNDEFINED:
             return UNDEFINED
         found = self.tangent(atom)
@@ -338,7 +366,7 @@ class Pusher:
             return found
         if isinstance(atom, Literal):
             return Literal(0.0)
-        return spaces.zeros(b, atom)
+        return spaces.zeros(b, atom, kind=kind)
 
     def _outcomes(self, results: tuple[Value, ...], ks: list[int]) -> tuple[Value, ...]:
         outcomes = []
@@ -351,15 +379,15 @@ class Pusher:
 
     def _push_if(self, op: If, b: Builder) -> None:
         ks = self._varied(op.results)
-        then, _ = self._block(op.then, b, ks)
-        orelse, _ = self._block(op.orelse, b, ks)
+        then, _ = self._block(op.then, b, ks, op.results)
+        orelse, _ = self._block(op.orelse, b, ks, op.results)
         outcomes = self._outcomes(op.results, ks)
         b.append(If(op.test, then, orelse, (*op.results, *outcomes), op.loc))
 
     def _push_try(self, op: Try, b: Builder) -> None:
         ks = self._varied(op.results)
-        body, _ = self._block(op.body, b, ks)
-        handlers = tuple(Handler(h.kinds, self._block(h.body, b, ks)[0]) for h in op.handlers)
+        body, _ = self._block(op.body, b, ks, op.results)
+        handlers = tuple(Handler(h.kinds, self._block(h.body, b, ks, op.results)[0]) for h in op.handlers)
         outcomes = self._outcomes(op.results, ks)
         b.append(Try(body, handlers, op.final, (*op.results, *outcomes), op.loc))
 
@@ -386,7 +414,7 @@ class Pusher:
         inits = [
             Literal(0.0) if isinstance(op.carried[k], Literal) and op.carried[k] is not UNDEFINED
             else UNDEFINED if op.carried[k] is UNDEFINED
-            else self.full(b, op.carried[k])
+            else self.full(b, op.carried[k], params[k].type)
             for k in ks
         ]
         dots = []
@@ -395,7 +423,7 @@ class Pusher:
             self.tangents[params[k]] = dot
             dots.append(dot)
         self.push_ops(op.body.ops, inner)
-        ends = tuple(self._end(inner, op.body.yields[k]) for k in ks)
+        ends = tuple(self._end(inner, op.body.yields[k], params[k].type) for k in ks)
         carried = len(params)
         yields = (*op.body.yields[:carried], *ends, *op.body.yields[carried:])
         body = inner.block((*targets, *params, *dots), yields)

@@ -54,7 +54,7 @@ from srcad.ir.types import (
 from srcad.ir.walk import all_ops, blocks, free_values, map_atoms, results
 from srcad.analysis.saving import recomputed
 from srcad.transform import spaces
-from srcad.transform.adjoints import Adjoints
+from srcad.transform.adjoints import Adjoints, refuse_hidden
 from srcad.transform.dce import prune_block
 from srcad.transform.pullback import Transposer, missing_rule, place_of, pull_accumulate
 from srcad.transform.schedule import reverse_order
@@ -239,6 +239,8 @@ class Reverser:
         if not any(adjoints.get(r) is not None for r in op.results):
             return op
         region = self._branch(op.body, op.results, adjoints)
+        if any(region.adjoints.states.get(p) is not None for p in op.body.params):
+            refuse_hidden(adjoints.builder.loc)
         blocks, extra, outcomes = self._join([region], adjoints)
         b = adjoints.builder
         manager = self._errstate(op, adjoints)
@@ -643,15 +645,14 @@ class _LoopPlan:
         count = len(streams)
         outcomes = tuple(Value(p.hint, p.type) for p in block.params[count:])
         b.append(For(streams, tuple(inits), block, outcomes, False, b.loc))
-        position = 0
-        for k in self.bars:
-            init = op.carried[k]
-            adjoints.add(init, spaces.conform(b, outcomes[position], init, elementwise=False)
-                         if isinstance(init, Value) else None)
-            position += 1
+        position = len(self.bars)
         for value, _ in accumulated:
             adjoints.set(value, outcomes[position])
             position += 1
+        for k, outcome in zip(self.bars, outcomes, strict=False):
+            init = op.carried[k]
+            if isinstance(init, Value):
+                adjoints.add(init, spaces.conform(b, outcome, init, elementwise=False))
         for k, (made, _) in self.appended.items():
             stream = op.streams[k]  # type: ignore[union-attr]
             assert isinstance(stream, Items)

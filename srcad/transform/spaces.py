@@ -54,9 +54,9 @@ def tangent_type(kind: Type) -> Type:
     return kind
 
 
-def zeros(b: Builder, like: Atom, hint: str = "") -> Atom:
-    """The zero of the space of a value's adjoints."""
-    kind = atom_type(like)
+def zeros(b: Builder, like: Atom, hint: str = "", kind: Type | None = None) -> Atom:
+    """The zero of the space of a value's adjoints; ``kind`` is the type of the variable that holds it."""
+    kind = atom_type(like) if kind is None else kind
     if not is_differentiable(kind):
         return Literal(None)
     match kind:

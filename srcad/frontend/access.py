@@ -1,0 +1,132 @@
+"""How a live object is reached when a derivative is called, step by step.
+
+What a function refers to besides numbers that it is given (a global, a closure variable, an attribute
+of an argument) may be another object at the next call.  An ``Access`` says where to look: it starts at
+an argument or at an object that stays (a name space, a closure cell, a function, a class), and goes on
+by attributes and items.  Guards are made of it, and so is the text that hands data over.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+_MISSING = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """The argument of that number, by position and then by keyword."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """``obj.name``"""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """``obj[key]``"""
+
+    key: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """``name`` as an instance sees it: its own attribute, else what its class has under the name,
+    which is not bound to the instance."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Has:
+    """Whether there is an attribute of the name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Global:
+    """What a function finds under a global name in its name space, or else as a built-in."""
+
+    name: str
+
+
+Step = Attribute | Item | Member | Has | Global
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Access:
+    """A way to an object."""
+
+    root: Any
+    """An ``Argument``, or the object itself to start from."""
+    steps: tuple[Step, ...] = ()
+
+    def then(self, *steps: Step) -> Access:
+        """The way continued."""
+        return Access(self.root, (*self.steps, *steps))
+
+    def read(self, args: Sequence[Any] = ()) -> Any:
+        """The object that is there now; raises what Python raises if there is none."""
+        found = args[self.root.number] if isinstance(self.root, Argument) else self.root
+        for step in self.steps:
+            found = _take(found, step)
+        return found
+
+    def text(self, argument: Callable[[int], str], name_of: Callable[[Any], str]) -> str:
+        """An expression for it; ``name_of`` gives the name under which an object is at hand."""
+        if isinstance(self.root, Argument):
+            found = argument(self.root.number)
+        else:
+            found = name_of(self.root)
+        for step in self.steps:
+            match step:
+                case Attribute(name=name):
+                    found = f"{found}.{name}"
+                case Item(key=int() | str() as key) if type(key) in (int, str):
+                    found = f"{found}[{key!r}]"
+                case Item(key=key):
+                    found = f"{found}[{name_of(key)}]"
+                case Member(name=name):
+                    found = f"{name_of(member)}({found}, {name!r})"
+                case Has(name=name):
+                    found = f"{name_of(hasattr)}({found}, {name!r})"
+                case Global(name=name) if hasattr(builtins, name):
+                    found = f"{found}.get({name!r}, {name_of(getattr(builtins, name))})"
+                case Global(name=name):
+                    found = f"{found}[{name!r}]"
+        return found
+
+
+def _take(obj: Any, step: Step) -> Any:
+    match step:
+        case Attribute(name=name):
+            return getattr(obj, name)
+        case Item(key=key):
+            return obj[key]
+        case Member(name=name):
+            return member(obj, name)
+        case Has(name=name):
+            return hasattr(obj, name)
+        case Global(name=name):
+            return obj[name] if name in obj else getattr(builtins, name)
+
+
+def member(obj: Any, name: str) -> Any:
+    """An attribute of an instance before it is bound: its own, else the one of its class."""
+    own = getattr(obj, "__dict__", None)
+    if own is not None and name in own:
+        return own[name]
+    for cls in type(obj).__mro__:
+        found = cls.__dict__.get(name, _MISSING)
+        if found is not _MISSING:
+            return found
+    raise AttributeError(name)
