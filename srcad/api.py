@@ -87,7 +87,7 @@ class Derivative:
         positional, named = self._bind(args, keywords)
         compiled = self.compiled_for(positional, named)
         values = [v for _, v in (*positional, *named)]
-        captured = [c.read() for c in compiled.captures]
+        captured = [c.access.read(values) for c in compiled.captures]
         try:
             return compiled.run(*values, *captured)
         except Exception as error:  # noqa: BLE001 - decided below
@@ -103,7 +103,7 @@ class Derivative:
             raise error
         exact = self.compiled_for(positional, named, exact=True)
         values = [v for _, v in (*positional, *named)]
-        captured = [c.read() for c in exact.captures]
+        captured = [c.access.read(values) for c in exact.captures]
         try:
             return exact.run(*values, *captured)
         except Exception as again:
@@ -156,11 +156,11 @@ class Derivative:
         variants = self._compiled.get(key)
         if variants is not None:
             for compiled, expected in variants:
-                if expected == _captured_key(compiled, dict(sizes)):
+                if expected == _captured_key(compiled, dict(sizes), values):
                     return compiled  # type: ignore[no-any-return]
         with self._lock:
             compiled = self._compile(positional, named, exact)
-            entry = (compiled, _captured_key(compiled, dict(sizes)))
+            entry = (compiled, _captured_key(compiled, dict(sizes), values))
             self._compiled[key] = [entry, *self._compiled.get(key, [])]
             self._latest = compiled
             kinds = tuple(type(v) for v in values)
@@ -245,16 +245,16 @@ def _example(parameter: inspect.Parameter) -> Any:
     return AnyValue()
 
 
-def _captured_key(compiled: Compiled, sizes: dict[int, int]) -> Any:
+def _captured_key(compiled: Compiled, sizes: dict[int, int], values: Any) -> Any:
     """What a function refers to besides its arguments, as it is now."""
     keys = []
     for capture in compiled.lowered.captures:
         try:
-            value = capture.read()
+            value = capture.access.read(values)
         except Exception:  # noqa: BLE001 - a name that is gone is a change like any other
             keys.append(None)
             continue
-        keys.append(constant_key(value) if capture.value is None else key_of(value, sizes))
+        keys.append(constant_key(value) if capture.constant else key_of(value, sizes))
     return keys
 
 
@@ -418,14 +418,14 @@ class _Vjp(Derivative):
         sizes: dict[int, int] = {}
         key = (exact, tuple(key_of(v, sizes) for v in primals))
         for pair, expected in self._compiled.get(key, ()):
-            if expected == _captured_key(pair.forward, dict(sizes)):
+            if expected == _captured_key(pair.forward, dict(sizes), primals):
                 return pair  # type: ignore[no-any-return]
         with self._lock:
             label = getattr(self.primal, "__name__", "function").strip("<>")
             names = _primal_names(self.primal, len(primals))
             named = tuple(zip(names, primals, strict=True))
             pair = compile_vjp(self.primal, named, name=label, options=self.options, exact=exact)
-            self._compiled.setdefault(key, []).insert(0, (pair, _captured_key(pair.forward, dict(sizes))))
+            self._compiled.setdefault(key, []).insert(0, (pair, _captured_key(pair.forward, dict(sizes), primals)))
             return pair
 
 
@@ -464,13 +464,13 @@ def vjp(fun: Any, *primals: Any, has_aux: bool = False) -> Any:
     maker = _memo(_pairs, fun, lambda: _Vjp(fun, Spec("vjp"), Options()))
     pair = maker.pair_for(primals)
     try:
-        value, saved = pair.forward.run(*primals, *(c.read() for c in pair.forward.captures))
+        value, saved = pair.forward.run(*primals, *(c.access.read(primals) for c in pair.forward.captures))
     except Exception as error:
         if pair.forward.lowered.exact or pair.forward.lowered.acts:
             annotate(error, pair.forward)
             raise
         pair = maker.pair_for(primals, exact=True)
-        value, saved = pair.forward.run(*primals, *(c.read() for c in pair.forward.captures))
+        value, saved = pair.forward.run(*primals, *(c.access.read(primals) for c in pair.forward.captures))
     if has_aux:
         value, aux = value
         inner = Pullback(pair, saved, None)
