@@ -350,6 +350,8 @@ def run_body(low: Lowering, code: Code, bound: dict[str, Abstract], key: Any) ->
     finally:
         low.frame, low.nodes = outer, nodes
         session.active.pop()
+        if frame.keeps and code.parent is not None:
+            code.parent.keeps = True
         if not frame.keeps:
             for stale in [k for k in low.state if k[1] == frame.number and k[0] != "place"]:
                 del low.state[stale]

@@ -26,7 +26,7 @@ from srcad.frontend.lowering import EXITS, Frame, Key, Lowering
 from srcad.frontend.scopes import scope_of
 
 
-def list_of(low: Lowering, node: Any) -> ListRef:
+def list_of(low: Lowering, node: Any, unrolled: bool = False) -> ListRef:
     """``[elt for …]``; a generator expression is evaluated to a list at once."""
     from srcad.frontend.expressions import evaluate
 
@@ -35,7 +35,7 @@ def list_of(low: Lowering, node: Any) -> ListRef:
     def append() -> None:
         containers.call_method(low, result, "append", [evaluate(low, node.elt)], {})
 
-    generate(low, node, append, {("place", result.place, "")})
+    generate(low, node, append, {("place", result.place, "")}, unrolled)
     return result
 
 
@@ -53,7 +53,9 @@ def dict_of(low: Lowering, node: Any) -> DictRef:
     return result
 
 
-def generate(low: Lowering, node: Any, each: Callable[[], None], changed: set[Key]) -> None:
+def generate(
+    low: Lowering, node: Any, each: Callable[[], None], changed: set[Key], unrolled: bool = False
+) -> None:
     """Run ``each`` for every item of a comprehension, in a scope of its own."""
     from srcad.frontend.expressions import evaluate, truth
 
@@ -76,7 +78,7 @@ def generate(low: Lowering, node: Any, each: Callable[[], None], changed: set[Ke
                 filtered(generator.ifs, 0, k)
 
             assigned = {low.variable(n) for n in frame.scope.locals} | changed
-            statements.iterate(low, iterable, generator.target, body, assigned)
+            statements.iterate(low, iterable, generator.target, body, assigned, unrolled)
 
         def filtered(tests: list[Any], j: int, k: int) -> None:
             if j == len(tests):
@@ -92,6 +94,9 @@ def generate(low: Lowering, node: Any, each: Callable[[], None], changed: set[Ke
         level(0)
     finally:
         low.frame = outer
+    if frame.keeps:  # a function made here reads its variables when it is called
+        outer.keeps = True
+        return
     for key in [k for k in low.state if k[1] == frame.number and k[0] != "place"]:
         del low.state[key]
 

@@ -120,6 +120,18 @@ def evaluate(low: Lowering, node: Any) -> Abstract:
     )
 
 
+def evaluate_known(low: Lowering, node: Any) -> Abstract:
+    """An expression whose items have to be known one by one: a comprehension is unrolled."""
+    if isinstance(node, (gast.ListComp, gast.GeneratorExp)):
+        return comprehensions.list_of(low, node, unrolled=True)
+    return evaluate(low, node)
+
+
+def takes_known(callee: Abstract) -> bool:
+    """Whether a function makes a tuple or a dict of its argument: what has a known length."""
+    return isinstance(callee, Static) and any(callee.value is f for f in (tuple, dict))
+
+
 # ---- names
 
 
@@ -375,7 +387,7 @@ def display(low: Lowering, elts: list[Any]) -> tuple[Abstract, ...]:
     items: list[Abstract] = []
     for elt in elts:
         if isinstance(elt, gast.Starred):
-            items += containers.unpack(low, evaluate(low, elt.value))
+            items += containers.unpack(low, evaluate_known(low, elt.value))
         else:
             items.append(evaluate(low, elt))
     return tuple(items)
@@ -408,7 +420,7 @@ def evaluate_index(low: Lowering, node: Any) -> Abstract:
                 item
                 for elt in node.elts
                 for item in (
-                    containers.unpack(low, evaluate(low, elt.value))
+                    containers.unpack(low, evaluate_known(low, elt.value))
                     if isinstance(elt, gast.Starred)
                     else [evaluate_index(low, elt)]
                 )
@@ -456,7 +468,9 @@ def call_expression(
     positional: list[Abstract] = []
     for arg in args:
         if isinstance(arg, gast.Starred):
-            positional += containers.unpack(low, evaluate(low, arg.value))
+            positional += containers.unpack(low, evaluate_known(low, arg.value))
+        elif takes_known(callee):
+            positional.append(evaluate_known(low, arg))
         else:
             positional.append(evaluate(low, arg))
     named: dict[str, Abstract] = {}

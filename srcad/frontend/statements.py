@@ -75,7 +75,8 @@ def run_statement(low: Lowering, node: Any, rest: Callable[[], None] | None) -> 
                 then, other = partial(run_block, low, body), partial(run_block, low, orelse)
                 return branch(low, known, then, other, rest)
             case gast.Assign(targets=targets, value=value):
-                found = expressions.evaluate(low, value)
+                unpacks = isinstance(targets[0], (gast.Tuple, gast.List))
+                found = (expressions.evaluate_known if unpacks else expressions.evaluate)(low, value)
                 if isinstance(targets[0], gast.Name):
                     found = low.hinted(found, targets[0].id)
                 for target in targets:
@@ -300,14 +301,19 @@ def run_while(low: Lowering, test: Any, body: list[Any]) -> None:
 
 
 def iterate(
-    low: Lowering, iterable: Abstract, target: Any, body: Callable[[], None], assigned: set[Key]
+    low: Lowering,
+    iterable: Abstract,
+    target: Any,
+    body: Callable[[], None],
+    assigned: set[Key],
+    unrolled: bool = False,
 ) -> None:
     """Run ``body`` for every item, bound to the target."""
 
     def bind(item: Abstract) -> None:
         assign(low, target, item)
 
-    iterate_with(low, iterable, bind, body, assigned, _target_names(target))
+    iterate_with(low, iterable, bind, body, assigned, _target_names(target), unrolled)
 
 
 def _target_names(target: Any) -> list[str]:
@@ -328,13 +334,17 @@ def iterate_with(
     body: Callable[[], None],
     assigned: set[Key],
     names: list[str] | None = None,
+    unrolled: bool = False,
 ) -> None:
-    """Run ``body`` for every item: a loop at run time if the items have a common form, else unrolled."""
+    """Run ``body`` for every item: a loop at run time if the items have a common form, else unrolled.
+
+    ``unrolled``: what the loop makes must have a known length, if that is possible.
+    """
     if isinstance(iterable, MaybeUnbound):
         iterable = low.bound(iterable)
     before, mark = dict(low.state), len(low.builder.ops)
     plan = _Streams(low, list(names or []))
-    if not _unrolls(low, iterable) and _loops(low, iterable):
+    if not _unrolls(low, iterable, unrolled) and _loops(low, iterable):
         try:
             item = plan.open(iterable)
 
@@ -406,9 +416,9 @@ def _known_count(low: Lowering, iterable: Abstract) -> int | None:
     return None if items is None else len(items)
 
 
-def _unrolls(low: Lowering, iterable: Abstract) -> bool:
+def _unrolls(low: Lowering, iterable: Abstract, wanted: bool) -> bool:
     """Whether a loop is better unrolled: in rules, and where a result of known length is wanted."""
-    if not (low.internal or low.unrolling):
+    if not (low.internal or wanted):
         return False
     count = _known_count(low, iterable)
     return count is not None and count <= _UNROLL
