@@ -27,7 +27,7 @@ from srcad.ir import (
     While,
     With,
 )
-from srcad.ir.types import is_differentiable, may_hide
+from srcad.ir.types import DictType, ListType, TupleType, Unknown, is_differentiable, may_hide
 from srcad.ir.walk import operands
 
 Values = dict[Value, None]
@@ -48,6 +48,20 @@ def _mark(value: Value, varied: Values) -> None:
         varied[value] = None
 
 
+def makes_container(op: Apply | Effect) -> bool:
+    """Whether a call makes a container of differentiable data: no constant function does.
+
+    ``operator.or_`` is constant for integers, and merges dicts.
+    """
+    if op.result is None:
+        return False
+    kind = op.result.type
+    if isinstance(kind, Unknown):
+        kinds = (a.type for a in op.args if isinstance(a, Value))
+        return any(isinstance(k, (ListType, TupleType, DictType)) and is_differentiable(k) for k in kinds)
+    return isinstance(kind, (ListType, TupleType, DictType)) and is_differentiable(kind)
+
+
 def _any(atoms: Iterable[Atom], varied: Values) -> bool:
     return any(a in varied for a in atoms if isinstance(a, Value))
 
@@ -56,8 +70,9 @@ def _vary(block: Block, varied: Values, is_constant: Callable[[Any], bool]) -> N
     for op in block.ops:
         match op:
             case Apply() | Effect():
-                if op.result is not None and not is_constant(op.callee) and _any(operands(op), varied):
-                    _mark(op.result, varied)
+                if op.result is not None and _any(operands(op), varied):
+                    if not is_constant(op.callee) or makes_container(op):
+                        _mark(op.result, varied)
             case Update():
                 if _any(operands(op), varied):
                     _mark(op.version, varied)
@@ -137,7 +152,7 @@ def _use(block: Block, useful: Values, is_constant: Callable[[Any], bool]) -> No
     for op in reversed(block.ops):
         match op:
             case Apply() | Effect():
-                if op.result in useful and not is_constant(op.callee):
+                if op.result in useful and (not is_constant(op.callee) or makes_container(op)):
                     _need(operands(op), useful)
             case Update():
                 if op.version in useful or (op.result is not None and op.result in useful):

@@ -38,7 +38,7 @@ def _run(options: argparse.Namespace) -> int:
     # Only now, so that `srcad --help` is quick.
     from srcad.cli.arguments import find_arguments
     from srcad.cli.compare import compare
-    from srcad.cli.derivatives import derivatives, find_wrt, saved_text
+    from srcad.cli.derivatives import derivatives, find_wrt, names_of, saved_text
     from srcad.cli.table import format_table
     from srcad.cli.target import find_target
 
@@ -46,6 +46,7 @@ def _run(options: argparse.Namespace) -> int:
     arguments = find_arguments(target, options.args)
     wrt = find_wrt(target, arguments, options.wrt)
     shown = list(derivatives(target, arguments, wrt, options.mode))
+    by = ", ".join(names_of(wrt, arguments))
     point = f"{target.text} at {arguments}"
     guessed = f"({'; '.join(arguments.origins)}: --args gives others)"
 
@@ -56,7 +57,7 @@ def _run(options: argparse.Namespace) -> int:
             print(f"{options.output}: {shown[0].compiled.emitted.name}")
             return AGREEMENT
         case "show":
-            print(f"# {point}")
+            print(f"# derivative of {point}, by {by}")
             if arguments.guessed:
                 print(f"# {guessed}")
             for one in shown:
@@ -65,11 +66,11 @@ def _run(options: argparse.Namespace) -> int:
             if not options.check:
                 return AGREEMENT
             print()
-    print(f"{'gradient' if _is_gradient(shown) else 'Jacobian'} of {point}")
+    comparison = compare(target, arguments, wrt, shown)
+    print(f"{comparison.what} of {point}, by {by}")
     if arguments.guessed and options.command == "check":
         print(guessed)
     print()
-    comparison = compare(target, arguments, wrt, shown)
     print(format_table(comparison))
     return AGREEMENT if comparison.agrees else DISAGREEMENT
 

@@ -45,6 +45,8 @@ class Row:
 class Comparison:
     """What all methods give. The first row is what the others are compared with."""
 
+    what: str
+    """`gradient` or `Jacobian`."""
     rows: tuple[Row, ...]
     shape: tuple[int, int]
     """Of the whole Jacobian; the rows may have a part of it."""
@@ -104,7 +106,9 @@ class _Check:
         assert first is not None
         rows = [rows[0], *(self.row(r.method, r.value, first) for r in rows[1:])]
         rows += self.independent(first)
-        return Comparison(tuple(rows), self.shape, self.rtol)
+        is_number = trees.children(self.value) is None and np.ndim(self.value) == 0
+        what = "gradient" if is_number else "Jacobian"
+        return Comparison(what, tuple(rows), self.shape, self.rtol)
 
     # ---- methods
 

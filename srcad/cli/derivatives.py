@@ -69,6 +69,11 @@ def wrt_values(arguments: Arguments, wrt: Wrt) -> list[Any]:
     ]
 
 
+def names_of(wrt: Wrt, arguments: Arguments) -> list[str]:
+    """What the parameters are called that are differentiated by."""
+    return [arguments.names[part] if isinstance(part, int) else part for part in as_tuple(wrt)]
+
+
 def value_named(arguments: Arguments, name: str) -> Any:
     """An argument by the name of its parameter."""
     if name in arguments.keywords:

@@ -132,6 +132,10 @@ def _isinstance(low: Lowering, args: list[Abstract], keywords: dict[str, Abstrac
             answers = {issubclass(int, wanted), issubclass(float, wanted)}
             if len(answers) == 1:
                 return Static(answers.pop())
+        if low.internal and isinstance(value, Value) and not isinstance(value.type, Opaque):
+            # a rule asks how its argument is built: of unknown type are numbers and arrays only
+            if not any(issubclass(c, wanted) for c in (int, float, complex, np.ndarray, np.generic)):
+                return Static(False)
         return NotImplemented
     if not low.session.exact and isinstance(value, Value) and isinstance(value.type, Number):
         # in fast code a NumPy scalar counts as a Python number

@@ -268,7 +268,7 @@ def _function_code(low: Lowering, function: types.FunctionType) -> Code:
         cells,
         defaults,
         keyword,
-        function.__code__,
+        (function.__code__, tuple(map(id, function.__closure__ or ()))),
     )
 
 
@@ -520,7 +520,7 @@ def _arguments(low: Lowering, bound: dict[str, Abstract]) -> tuple[dict[str, Any
         return param
 
     here = Region(low.builder, low.state, low.dead)
-    merger = Merger(low, [here], leaf, force=True)
+    merger = Merger(low, [here], leaf, force=True, force_constants=True)
     inside: dict[str, Any] = {}
     for name, value in bound.items():
         if isinstance(value, (ListRef, DictRef)):
@@ -578,7 +578,7 @@ def lower_outlined(
                 return value
 
             here = Region(low.builder, low.state, False)
-            template = _detached(low, _forced(Merger(low, [here], leaf, force=True), low, result))
+            template = _detached(low, _forced(Merger(low, [here], leaf, force=True, force_constants=True), low, result))
         finally:
             low.builder, low.state, low.dead, low.loops = before
         kinds = [v.type for v in leaves]

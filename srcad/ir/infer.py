@@ -53,6 +53,7 @@ from srcad.ir.types import (
 )
 
 _SETS = 3
+_SLICE = Opaque("slice")
 _memo: dict[object, Type] = {}
 
 
@@ -77,6 +78,8 @@ def result_type(
     if key is not None and key in _memo:
         return _memo[key]
     found = _sample(callee, args, keywords)
+    if found == UNKNOWN:
+        found = _guess_sizes(callee, args, keywords)
     if key is not None:
         _memo[key] = found
     return found
@@ -101,7 +104,7 @@ def _hashable(obj: object) -> bool:
 def _hides_structure(kind: Type) -> bool:
     match kind:
         case Unknown() | Optional() | Opaque() | DictType():
-            return True
+            return kind != _SLICE
         case Array(dtype=dtype, dims=dims):
             return dtype is None or dims is None
         case TupleType(items=items):
@@ -141,6 +144,10 @@ def _unsampled(callee: Callable[..., Any], kinds: list[Type | None]) -> Type:
 
 _ARITHMETIC = {
     operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.pos, operator.pow,
+}  # fmt: skip
+
+_ELEMENTWISE = _ARITHMETIC | {
+    operator.floordiv, operator.mod, operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne,
 }  # fmt: skip
 
 _MATH_INT = {"floor", "ceil", "trunc", "factorial", "gcd", "lcm", "comb", "perm", "isqrt"}
@@ -328,7 +335,8 @@ class _Examples:
             case Dim(base=base, drop=drop):
                 return max(self.base(base) - drop, 0)
             case None:
-                return self.base(object())
+                # 1 goes with any size: unknown sizes that have to agree do so in one set at least
+                return 1 if self.number == 2 else self.base(object())
 
     def base(self, base: object) -> int:
         if base not in self.sizes:
@@ -366,6 +374,8 @@ class _Examples:
                 return cls(*parts) if hasattr(cls, "_fields") else cls(parts)
             case ListType(item=item):
                 return [self.of(item) for _ in range((3, 4, 2)[self.number])]
+            case Opaque(name="slice"):
+                return slice(0, (1, 3, 1)[self.number])
         raise TypeError(kind)
 
     def filled(self, dtype: str, shape: tuple[int, ...]) -> Any:
@@ -402,8 +412,33 @@ def _sample(
             continue
         outcomes.append((examples, found))
     if not outcomes:
-        return UNKNOWN
+        atoms = (*args, *(a for _, a in keywords))
+        return _broadcast_type(callee, tuple(map(atom_type, atoms))) or UNKNOWN
     return _common_type(outcomes)
+
+
+def _broadcast_type(callee: Callable[..., Any], kinds: tuple[Type, ...]) -> Type | None:
+    """The type of an elementwise result whose sizes no example fits: a symbol meets a number."""
+    if not (isinstance(callee, np.ufunc) or callee in _ELEMENTWISE):
+        return None
+    shapes = [dims_of(k) for k in kinds]
+    if any(s is None for s in shapes):
+        return None
+    known = [s for s in shapes if s is not None]
+    scalars = tuple(
+        Value("", NumPyScalar(k.dtype) if isinstance(k, Array) and k.dtype is not None else k) for k in kinds
+    )
+    dtype = getattr(result_type(callee, scalars), "dtype", None)
+    length = max(map(len, known))
+    dims: list[Size] = []
+    for axis in range(-length, 0):
+        sizes = {s[axis] for s in known if len(s) >= -axis} - {1}
+        numbers = [s for s in sizes if isinstance(s, int)]
+        fixed = all(isinstance(s, int) or (isinstance(s, Dim) and isinstance(s.base, str) and not s.drop) for s in sizes)
+        # an argument's size that is not 1 has to be the number it meets
+        dims.append(1 if not sizes else next(iter(sizes)) if len(sizes) == 1 else
+                    numbers[0] if numbers and fixed else None)
+    return Array(dtype, tuple(dims))
 
 
 def _run(callee: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 
 from srcad.rules import registry
 from srcad.rules.intrinsics import over, times
-from srcad.rules.registry import is_literal
+from srcad.rules.registry import is_literal, is_sequence
 
 differential = partial(registry.differential, elementwise=True)
 linear = partial(registry.linear, elementwise=True)
@@ -20,7 +20,7 @@ multilinear = partial(registry.multilinear, elementwise=True)
 
 @linear(operator.add, np.add, operator.concat, wrt=("x", "y"))
 def add(ct, x, y):
-    if isinstance(x, (list, tuple)):
+    if is_sequence(x):
         return ct[: len(x)], ct[len(x) :]
     return ct, ct
 
@@ -42,9 +42,9 @@ def negative(ct, x):
 
 @multilinear(operator.mul, np.multiply, wrt=("x", "y"))
 def multiply(ct, x, y):
-    if isinstance(x, (list, tuple)):
+    if is_sequence(x):
         return [sum(ct[k :: len(x)]) for k in range(len(x))], 0
-    if isinstance(y, (list, tuple)):
+    if is_sequence(y):
         return 0, [sum(ct[k :: len(y)]) for k in range(len(y))]
     return ct * y, ct * x
 

@@ -306,7 +306,9 @@ def conjugate(ct, x):
 
 @linear(np.real, np.ndarray.real, np.generic.real, wrt="val")
 def real(ct, val):
-    return ct
+    if not np.iscomplexobj(val):
+        return ct
+    return ct + 0j
 
 
 @linear(np.imag, np.ndarray.imag, np.generic.imag, wrt="val")

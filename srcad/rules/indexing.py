@@ -5,13 +5,13 @@ import operator
 import numpy as np
 
 from srcad.rules.intrinsics import unbroadcast
-from srcad.rules.registry import differential, linear, methods
+from srcad.rules.registry import differential, is_sequence, linear, methods
 
 
 @linear(operator.getitem, wrt="x")
 def getitem(ct, x, i, *, x_bar):
     """Of arrays with any index, of sequences with integers and slices, of dicts with keys."""
-    if isinstance(x, (list, tuple)) and isinstance(i, slice):
+    if is_sequence(x) and isinstance(i, slice):
         places = range(len(x))[i]
         for k in range(len(places)):
             x_bar[places[k]] += ct[k]

@@ -7,6 +7,10 @@ import numpy as np
 from srcad.errors import MissingRule
 from srcad.rules.intrinsics import unbroadcast
 from srcad.rules.registry import constant, linear, methods, multilinear
+from srcad.runtime import contraction, transposed_subscripts
+
+
+constant(contraction, transposed_subscripts)
 
 
 @multilinear(operator.matmul, np.matmul, np.linalg.matmul, wrt=("x1", "x2"))
@@ -126,25 +130,10 @@ def vecmat(ct, x1, x2):
 
 @multilinear(np.tensordot, np.linalg.tensordot, wrt=("a", "b"))
 def tensordot(ct, a, b, axes=2):
-    if isinstance(axes, int):
-        of_a = list(range(np.ndim(a) - axes, np.ndim(a)))
-        of_b = list(range(axes))
-    elif isinstance(axes[0], int):
-        of_a = [axes[0] % np.ndim(a)]
-        of_b = [axes[1] % np.ndim(b)]
-    else:
-        of_a = [k % np.ndim(a) for k in axes[0]]
-        of_b = [k % np.ndim(b) for k in axes[1]]
-    free_a = [k for k in range(np.ndim(a)) if k not in of_a]
-    free_b = [k for k in range(np.ndim(b)) if k not in of_b]
-    rows = list(range(len(free_a)))
-    columns = list(range(len(free_a), np.ndim(ct)))
-    # The axes that were summed come out in the order they have in the other factor.
-    order_a = free_a + [of_a[k] for k in np.argsort(of_b)]
-    order_b = [of_b[k] for k in np.argsort(of_a)] + free_b
-    to_a = np.transpose(np.tensordot(ct, b, (columns, free_b)), np.argsort(order_a))
-    to_b = np.transpose(np.tensordot(a, ct, (free_a, rows)), np.argsort(order_b))
-    return to_a, to_b
+    free_a, free_b, rows, columns, order_a, order_b = contraction(axes, np.ndim(a), np.ndim(b))
+    to_a = np.tensordot(ct, b, (columns, free_b))
+    to_b = np.tensordot(a, ct, (free_a, rows))
+    return np.transpose(to_a, order_a), np.transpose(to_b, order_b)
 
 
 @multilinear(np.kron, wrt=("a", "b"))
@@ -171,67 +160,20 @@ def cross(ct, a, b, axis=-1):
 # ---- einsum
 
 
-@constant
-def transposed_subscripts(subscripts, k, ranks):
-    """The subscripts that give the cotangent of operand `k` from that of the result and the others.
-
-    Also the axes of operand `k` that need an identity matrix (a label it repeats) and those that
-    need a vector of ones (a label that nothing else has), in this order after the others.
-    """
-    spec = subscripts.replace(" ", "")
-    letters = [c for c in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" if c not in spec]
-    left, arrow, right = spec.partition("->")
-    terms = left.split(",")
-    named = [len(t.replace("...", "")) for t in terms]
-    hidden = [rank - n if "..." in t else 0 for t, rank, n in zip(terms, ranks, named, strict=True)]
-    broad = "".join(letters[: max(hidden)])
-    letters = letters[max(hidden) :]
-    terms = [t.replace("...", broad[len(broad) - n :]) for t, n in zip(terms, hidden, strict=True)]
-    if arrow:
-        right = right.replace("...", broad)
-    else:
-        every = "".join(terms)
-        right = broad + "".join(sorted({c for c in every if every.count(c) == 1} - {*broad}))
-    others = terms[:k] + terms[k + 1 :]
-    result = ""
-    inputs = [right, *others]
-    eyes = []
-    ones = []
-    pairs = []
-    singles = []
-    for axis, label in enumerate(terms[k]):
-        if label in result:
-            fresh = letters.pop(0)
-            eyes.append(axis)
-            pairs.append(label + fresh)
-            result += fresh
-        else:
-            if label not in "".join(inputs):
-                ones.append(axis)
-                singles.append(label)
-            result += label
-    return ",".join(inputs + pairs + singles) + "->" + result, tuple(eyes), tuple(ones)
-
-
-@constant
-def transposed_operands(operands, k, eyes, ones):
-    """The operands that `transposed_subscripts` asks for besides the given ones."""
-    sizes = np.shape(operands[k])
-    kind = np.result_type(*operands)
-    return [np.eye(sizes[p], dtype=kind) for p in eyes] + [np.ones(sizes[p], kind) for p in ones]
-
-
 @multilinear(np.einsum, wrt="operands", sequences=("operands",))
 def einsum(ct, subscripts, *operands, optimize=False):
     """With the subscripts as a string."""
     if not isinstance(subscripts, str):
         raise MissingRule(None, "einsum with lists of axes is not supported")
     ranks = tuple(np.ndim(x) for x in operands)
+    kind = np.result_type(*operands)
     bars = []
     for k in range(len(operands)):
         spec, eyes, ones = transposed_subscripts(subscripts, k, ranks)
+        sizes = np.shape(operands[k])
         others = operands[:k] + operands[k + 1 :]
-        more = transposed_operands(operands, k, eyes, ones)
+        more = [np.eye(sizes[p], dtype=kind) for p in eyes]
+        more += [np.ones(sizes[p], kind) for p in ones]
         bar = np.einsum(spec, ct, *others, *more, optimize=optimize)
-        bars.append(unbroadcast(bar, np.shape(operands[k])))
+        bars.append(unbroadcast(bar, sizes))
     return bars

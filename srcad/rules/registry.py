@@ -57,6 +57,7 @@ __all__ = [
     "is_effect",
     "is_known",
     "is_literal",
+    "is_sequence",
     "linear",
     "lookup",
     "lookup_pullback",
@@ -124,6 +125,14 @@ def is_literal(value: object) -> bool:
     derivative, so the formula may leave out its differential.
     """
     return type(value) in (int, float)
+
+
+def is_sequence(value: object) -> bool:
+    """Whether `value` is a list or a tuple. The compiler answers from the type of the value.
+
+    What it knows nothing of counts as a number or an array.
+    """
+    return isinstance(value, (list, tuple))
 
 
 def differential(

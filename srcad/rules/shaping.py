@@ -6,7 +6,7 @@ import numpy as np
 
 from srcad.errors import MissingRule
 from srcad.rules.intrinsics import unbroadcast
-from srcad.rules.registry import differential, linear, methods
+from srcad.rules.registry import differential, is_sequence, linear, methods
 
 # ---- the same elements in another shape
 
@@ -60,7 +60,7 @@ def transpose(ct, a, axes=None):
 def transpose_method(ct, self, *axes):
     if len(axes) == 0 or axes[0] is None:
         return np.transpose(ct)
-    if isinstance(axes[0], (tuple, list)):
+    if is_sequence(axes[0]):
         axes = axes[0]
     return np.transpose(ct, np.argsort(np.mod(axes, np.ndim(self))))
 
@@ -107,7 +107,7 @@ def rot90(ct, m, k=1, axes=(0, 1)):
 
 @linear(np.roll, wrt="a")
 def roll(ct, a, shift, axis=None):
-    if isinstance(shift, (tuple, list)):
+    if is_sequence(shift):
         return np.roll(ct, [-s for s in shift], axis)
     return np.roll(ct, -shift, axis)
 
@@ -315,11 +315,11 @@ def array(a, dtype=None, *, da):
 @linear(np.array, np.asarray, np.asanyarray, wrt="a", sequences=("a",))
 def array_transpose(ct, a, dtype=None):
     """Of a number, an array, or lists and tuples of them, nested up to three deep."""
-    if not isinstance(a, (list, tuple)):
+    if not is_sequence(a):
         return ct
-    if len(a) == 0 or not isinstance(a[0], (list, tuple)):
+    if len(a) == 0 or not is_sequence(a[0]):
         return [ct[i] for i in range(len(a))]
-    if len(a[0]) == 0 or not isinstance(a[0][0], (list, tuple)):
+    if len(a[0]) == 0 or not is_sequence(a[0][0]):
         return [[ct[i][j] for j in range(len(a[i]))] for i in range(len(a))]
     return [
         [[ct[i][j][k] for k in range(len(a[i][j]))] for j in range(len(a[i]))]

@@ -1,6 +1,7 @@
 """What generated code may import: the few decisions that only run time can make.  NumPy only."""
 
 from srcad.runtime.checks import require_number, require_scalar, stop_gradient
+from srcad.runtime.contractions import contraction, transposed_subscripts
 from srcad.runtime.products import over, times
 from srcad.runtime.shapes import add, add_at, fitted, own, unbroadcast, zeros_like
 from srcad.runtime.special import polygamma
@@ -8,6 +9,7 @@ from srcad.runtime.special import polygamma
 __all__ = [
     "add",
     "add_at",
+    "contraction",
     "fitted",
     "over",
     "own",
@@ -16,6 +18,7 @@ __all__ = [
     "require_scalar",
     "stop_gradient",
     "times",
+    "transposed_subscripts",
     "unbroadcast",
     "zeros_like",
 ]

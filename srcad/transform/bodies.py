@@ -6,13 +6,14 @@ from typing import Any
 
 from srcad import rules
 from srcad.frontend import builtin, calls, containers
-from srcad.frontend.abstract import Abstract, AccumulatorRef, Held, Static, TupleRef
+from srcad.frontend.abstract import Abstract, AccumulatorRef, Held, ListRef, Static, TupleRef
 from srcad.frontend.live import Importer
 from srcad.frontend.lower import _NoSource
 from srcad.frontend.lowering import Frame, Lowering, Session
 from srcad.frontend.scopes import Scope
 from srcad.ir import Atom, Literal, Value
 from srcad.ir.build import Builder
+from srcad.ir.types import ListType, TupleType
 
 
 class RuleLibrary:
@@ -35,8 +36,19 @@ class RuleLibrary:
         if getattr(function, "__module__", "").startswith("srcad.rules"):
             if function is rules.is_literal:
                 return Static(isinstance(args[0], Static) and rules.is_literal(args[0].value))
+            if function is rules.is_sequence:
+                return Static(_is_sequence(args[0]))
             return builtin.run_static(low, function, args, keywords)
         return NotImplemented
+
+
+def _is_sequence(value: Abstract) -> bool:
+    match value:
+        case TupleRef() | ListRef() | Static(value=list() | tuple()):
+            return True
+        case Value(type=kind):
+            return isinstance(kind, (ListType, TupleType))
+    return False
 
 
 _EMPTY = Scope(frozenset(), frozenset(), frozenset())

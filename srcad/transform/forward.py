@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from srcad import rules
+from srcad.analysis.activity import makes_container
 from srcad.errors import RuleError
 from srcad.ir import (
     UNDEFINED,
@@ -149,7 +150,11 @@ class Pusher:
         if structural is not None:
             self.set(op.result, structural(self, op, b))
             return
-        if rules.is_constant(op.callee) or not is_differentiable(op.result.type):
+        if not is_differentiable(op.result.type):
+            return
+        if rules.is_constant(op.callee):
+            if makes_container(op):
+                raise missing_rule(op, op.callee)
             return
         if not self.active(op.result):
             return

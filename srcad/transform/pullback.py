@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from srcad import rules
+from srcad.analysis.activity import makes_container
 from srcad.errors import MissingRule, NotDifferentiable, Place, RuleError
 from srcad.frontend.abstract import Static
 from srcad.ir import Accumulate, Apply, Atom, If, Literal, Loc, Op, Value
@@ -21,7 +22,7 @@ from srcad.ir.build import Builder
 from srcad.ir.core import make_dict, make_list, make_tuple, select
 from srcad.ir.infer import atom_type
 from srcad.ir.types import TupleType, Type, is_differentiable
-from srcad.ir.walk import map_atoms, results, values_read
+from srcad.ir.walk import blocks, map_atoms, results, values_read
 from srcad.rules import Rule
 from srcad.transform import bodies, spaces
 from srcad.transform.adjoints import Adjoints, Parts
@@ -91,6 +92,8 @@ class Transposer:
             _STRUCTURAL[op.callee](self, op, ct, adjoints)
             return
         if rules.is_constant(op.callee):
+            if makes_container(op):
+                raise missing_rule(op, op.callee)
             return
         with adjoints.builder.at(_reversed(op.loc, adjoints.builder)):
             self._pull(op, adjoints.atom(ct, op.result), adjoints)
@@ -360,7 +363,7 @@ def transpose_block(
 
     for op in inner.ops:
         if any(v in dependent for v in values_read(op)):
-            dependent.update(dict.fromkeys(results(op)))
+            _note_dependent(op, dependent)
             linear.append(op)
         b.adopt(map_atoms(op, read, lambda v: v))
     mark = len(b.ops)
@@ -370,6 +373,15 @@ def transpose_block(
     _transpose_ops(linear, bars, Transposer(bars.active, linear=True))
     b.substitute(mark, standing)
     return bars
+
+
+def _note_dependent(op: Op, dependent: dict[Value, None]) -> None:
+    """Add what an operation defines from dependent values, in its blocks too."""
+    for block in blocks(op):
+        for inner in block.ops:
+            if any(v in dependent for v in values_read(inner)):
+                _note_dependent(inner, dependent)
+    dependent.update(dict.fromkeys(results(op)))
 
 
 def _transpose_ops(ops: list[Op], bars: Adjoints, transposer: Transposer) -> None:
