@@ -34,6 +34,8 @@ from srcad.ir.core import (
     Op,
     Update,
     Value,
+    make_dict,
+    make_list,
     make_tuple,
     select,
 )
@@ -127,7 +129,7 @@ class Builder:
             if simpler is not None:
                 return simpler
         key = None
-        if self.simplify:
+        if self.simplify and callee not in _ALLOCATIONS:
             key = _expression_key(callee, args, pairs)
             known = self._find(key)
             if known is not None:
@@ -190,7 +192,7 @@ class Builder:
     def adopt(self, op: Op) -> None:
         """A pure operation made in another builder, to be found again here."""
         self.append(op)
-        if isinstance(op, Apply) and self.simplify:
+        if isinstance(op, Apply) and self.simplify and op.callee not in _ALLOCATIONS:
             self._computed.setdefault(_expression_key(op.callee, op.args, op.keywords), op.result)
 
     def substitute(self, mark: int, mapping: Mapping[Value, Atom]) -> None:
@@ -317,6 +319,16 @@ _FOLDABLE = frozenset(
         *(np.result_type, np.dtype, np.ndim, np.issubdtype, np.iscomplexobj, np.isrealobj, np.finfo),
     }
 )
+
+
+_ALLOCATIONS = frozenset(
+    {
+        *(make_list, make_dict, builtins.list, builtins.dict),
+        *(np.zeros, np.ones, np.empty, np.full, np.zeros_like, np.ones_like, np.empty_like, np.full_like),
+        *(np.array, np.copy, np.ndarray.copy, runtime.zeros_like, runtime.own),
+    }
+)
+"""What makes memory that may be written later: each call makes its own."""
 
 
 def fold_literals(
@@ -466,7 +478,16 @@ def _simplify_shape(b: Builder, x: Atom) -> Atom | None:
     return None
 
 
-def _simplify_reshape(b: Builder, x: Atom, shape: Atom) -> Atom | None:
+def _simplify_transpose(b: Builder, x: Atom, axes: Atom | None = None) -> Atom | None:
+    known = dims_of(atom_type(x))
+    if axes is None:
+        return x if known is not None and len(known) < 2 else None
+    if isinstance(axes, Literal) and axes.value == tuple(range(len(known or ()))) and known is not None:
+        return x
+    return None
+
+
+def _simplify_reshape(b: Builder, x: Atom, shape: Atom, order: Atom | None = None) -> Atom | None:
     op = b.definition(shape)
     kind = atom_type(x)
     if op is not None and op.callee is np.shape and isinstance(kind, Array) and kind.dims is not None:
@@ -527,6 +548,7 @@ _SIMPLIFY: dict[Callable[..., Any], Callable[..., Atom | None]] = {
     np.broadcast_to: _simplify_broadcast,
     np.shape: _simplify_shape,
     np.reshape: _simplify_reshape,
+    np.transpose: _simplify_transpose,
     np.ndarray.astype: _simplify_astype,
     np.real: _simplify_real_part,
     np.conjugate: _simplify_real_part,

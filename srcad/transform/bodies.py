@@ -33,13 +33,22 @@ class RuleLibrary:
 
     def expand(self, low: Any, function: object, args: Any, keywords: Any, node: Any) -> Any:
         """What a rule computes of known arguments is computed now."""
-        if getattr(function, "__module__", "").startswith("srcad.rules"):
+        if getattr(function, "__module__", "").startswith(_AHEAD):
             if function is rules.is_literal:
                 return Static(isinstance(args[0], Static) and rules.is_literal(args[0].value))
             if function is rules.is_sequence:
                 return Static(_is_sequence(args[0]))
-            return builtin.run_static(low, function, args, keywords)
+            return builtin.run_static(low, function, [_as_tuple(low, a) for a in args], keywords)
         return NotImplemented
+
+
+_AHEAD = ("srcad.rules", "srcad.runtime.contractions")
+"""The modules whose functions are run ahead of time where their arguments are known."""
+
+
+def _as_tuple(low: Any, value: Abstract) -> Abstract:
+    items = containers.items_of(low, value) if isinstance(value, ListRef) else None
+    return value if items is None else TupleRef(items)
 
 
 def _is_sequence(value: Abstract) -> bool:
