@@ -1,8 +1,8 @@
 """The command `srcad`: show, check and save the derivative of a function.
 
-    srcad show scipy.optimize:rosen --check
-    srcad check model.py:energy --args 'np.ones(3), steps=4'
-    srcad emit model.py:Model.loss --args 'Model(2.0), 1.5' -o loss_grad.py
+srcad show scipy.optimize:rosen --check
+srcad check model.py:energy --args 'np.ones(3), steps=4'
+srcad emit model.py:Model.loss --args 'Model(2.0), 1.5' -o loss_grad.py
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from srcad.cli.errors import CommandError
-from srcad.cli.guess import NotGuessed, Guesser
+from srcad.cli.guess import Guesser, NotGuessed
 from srcad.cli.target import Target
 
 _HINT = "give them: --args 'EXPR', what stands between the parentheses of the call, or FILE.npz"

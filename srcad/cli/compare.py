@@ -56,13 +56,13 @@ class Comparison:
     def agrees(self) -> bool:
         """Whether an independent method ran and none differs."""
         verdicts = [row.verdict for row in self.rows[1:]]
-        independent = [r for r in self.rows if not r.method.startswith("srcad") and r.value is not None]
+        independent = [
+            r for r in self.rows if not r.method.startswith("srcad") and r.value is not None
+        ]
         return bool(independent) and "DIFFERS" not in verdicts
 
 
-def compare(
-    target: Target, arguments: Arguments, wrt: Wrt, shown: list[Shown]
-) -> Comparison:
+def compare(target: Target, arguments: Arguments, wrt: Wrt, shown: list[Shown]) -> Comparison:
     """Run the derivatives and every independent method at the arguments."""
     with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
         return _Check(target, arguments, wrt).compared(shown)

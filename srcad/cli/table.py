@@ -25,7 +25,9 @@ def format_table(comparison: Comparison) -> str:
         text.append("  ".join([*padded, line[4]]).rstrip())
     text.insert(1, "-" * max(map(len, text)))
     if first.shape != whole:
-        text.append(f"compared: {first.shape[0]} of {whole[0]} rows, {first.shape[1]} of {whole[1]} columns")
+        text.append(
+            f"compared: {first.shape[0]} of {whole[0]} rows, {first.shape[1]} of {whole[1]} columns"
+        )
     text.append(_conclusion(comparison))
     return "\n".join(text)
 
@@ -55,7 +57,12 @@ def _short(jacobian: np.ndarray[Any, Any]) -> str:
         return f"{float(shown.reshape(())):.12g}"
     for threshold, edge in ((12, 3), (4, 2), (2, 1)):
         text = np.array2string(
-            shown, precision=6, separator=", ", threshold=threshold, edgeitems=edge, max_line_width=10**6
+            shown,
+            precision=6,
+            separator=", ",
+            threshold=threshold,
+            edgeitems=edge,
+            max_line_width=10**6,
         )
         text = " ".join(text.split())
         if len(text) <= _WIDEST:

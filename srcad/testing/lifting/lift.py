@@ -40,9 +40,10 @@ _LIBRARY_FOLDERS = tuple(
 def lift(f: F) -> F:
     """A copy of `f` that runs on handles.
 
-    Functions, methods and classes of user modules it reaches are copied too.
+    Functions, methods and classes of user modules it reaches are copied too. If `f` belongs to a
+    library itself, so are those of that library.
     """
-    return cast(F, _World().value(f))
+    return cast(F, _World(_package(f)).value(f))
 
 
 def lift_value(x: Any) -> Any:
@@ -60,6 +61,14 @@ def is_library(module: str | None, file: str | None = None) -> bool:
     if file is None:
         file = getattr(sys.modules.get(module or ""), "__file__", None)
     return file is not None and os.path.realpath(file).startswith(_LIBRARY_FOLDERS)
+
+
+def _package(f: Any) -> str:
+    """The top-level package that code to be lifted belongs to."""
+    while isinstance(f, functools.partial):
+        f = f.func
+    top = (getattr(f, "__module__", None) or "").partition(".")[0]
+    return "" if top in ("numpy", "srcad") or top in sys.stdlib_module_names else top
 
 
 class _Globals(dict[str, Any]):
@@ -80,7 +89,9 @@ class _Globals(dict[str, Any]):
 class _World:
     """One copy of everything that a function reaches."""
 
-    def __init__(self) -> None:
+    def __init__(self, package: str = "") -> None:
+        self.package = package
+        """Not a library, wherever it is installed."""
         self.done: dict[int, tuple[Any, Any]] = {}
         self.globals: dict[int, _Globals] = {}
         self.cells: dict[int, tuple[CellType, CellType]] = {}
@@ -91,6 +102,10 @@ class _World:
             "type": TypeOf,
             "__import__": self._import,
         }
+
+    def is_library(self, module: str | None, file: str | None = None) -> bool:
+        top = (module or "").partition(".")[0]
+        return not (self.package and top == self.package) and is_library(module, file)
 
     def _import(self, name: str, *args: Any, **kwargs: Any) -> Any:
         return self.value(builtins.__import__(name, *args, **kwargs))
@@ -150,12 +165,12 @@ class _World:
     # ---- kinds of things
 
     def _function(self, f: FunctionType) -> Any:
-        if is_library(f.__module__, _file(f)):
+        if self.is_library(f.__module__, _file(f)):
             inner = getattr(f, "__wrapped__", None)
             return (
                 self.value(inner)
                 if isinstance(inner, FunctionType)
-                and not is_library(inner.__module__, _file(inner))
+                and not self.is_library(inner.__module__, _file(inner))
                 and f.__code__.co_filename == functools.__file__
                 else f
             )
@@ -209,7 +224,7 @@ class _World:
             return LiftedModule(m, self.value)
         return (
             m
-            if is_library(m.__name__, getattr(m, "__file__", None))
+            if self.is_library(m.__name__, getattr(m, "__file__", None))
             else LiftedModule(m, self.value)
         )
 
@@ -223,7 +238,7 @@ class _World:
             return CREATION[c]
         if c is np.vectorize:
             return CREATION[np.vectorize]
-        if is_library(c.__module__) or type(c) is not type or hasattr(c, "_fields"):
+        if self.is_library(c.__module__) or type(c) is not type or hasattr(c, "_fields"):
             return c
         if issubclass(c, (BaseException, tuple)):
             return c
@@ -269,7 +284,7 @@ class _World:
             return self.value(inner)  # a cache: it must not keep handles
         if _hashable_in(x):
             return lifted_function(x)
-        if is_library(type(x).__module__):
+        if self.is_library(type(x).__module__):
             return x
         lifted = self.value(type(x))
         if lifted is type(x):

@@ -282,7 +282,7 @@ CONSTANT: tuple[Any, ...] = (
     np.isfinite, np.isnan, np.isinf, np.isneginf, np.isposinf, np.signbit, np.isclose,
     np.allclose, np.array_equal, np.array_equiv, np.all, np.any, np.iscomplex, np.isreal,
     np.iscomplexobj, np.isrealobj, np.isscalar, np.result_type, np.can_cast, np.shares_memory,
-    np.may_share_memory, np.common_type, np.min_scalar_type,
+    np.iterable, np.may_share_memory, np.common_type, np.min_scalar_type,
     np.floor, np.ceil, np.trunc, np.rint, np.round, np.fix, np.floor_divide,
     np.array_repr, np.array_str, np.array2string, np.isin,
     np.tril_indices_from, np.triu_indices_from, np.diag_indices_from, np.unique_counts,
