@@ -199,7 +199,10 @@ class Adjoints:
         item = atom_type(term)
         if isinstance(kind, (ListType, DictType)) and not _is_plain(item) and isinstance(current, Value):
             # items that `+=` does not add: tuples and lists
-            old = self.builder.apply(operator.getitem, current, index)
+            if isinstance(kind, DictType):
+                old = self.builder.apply_typed(dict.get, (current, index), item)
+            else:
+                old = self.builder.apply(operator.getitem, current, index)
             new = self.builder.apply_typed(runtime.add, (old, term), item)
             self.states[target] = self.builder.update(operator.setitem, current, index, new)
             return

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from srcad import rules
 from srcad.analysis.activity import makes_container
 from srcad.errors import MissingRule, NotDifferentiable, Place, RuleError
@@ -21,7 +23,16 @@ from srcad.ir import Accumulate, Apply, Atom, If, Literal, Loc, Op, Value
 from srcad.ir.build import Builder
 from srcad.ir.core import make_dict, make_list, make_tuple, select
 from srcad.ir.infer import atom_type
-from srcad.ir.types import TupleType, Type, is_differentiable
+from srcad.ir.types import (
+    Array,
+    ListType,
+    TupleType,
+    Type,
+    dtype_of,
+    is_complex,
+    is_differentiable,
+    rank,
+)
 from srcad.ir.walk import blocks, map_atoms, results, values_read
 from srcad.rules import Rule
 from srcad.transform import bodies, spaces
@@ -191,8 +202,10 @@ class Transposer:
             if isinstance(kind, TupleType) and isinstance(index, Literal) and isinstance(index.value, int):
                 adjoints.add_part(target, index.value % len(kind.items), ct)
                 return
-            from srcad.ir.types import ListType
-
+            if isinstance(kind, TupleType) and isinstance(index, Literal) and isinstance(index.value, slice):
+                for k, place in enumerate(range(len(kind.items))[index.value]):
+                    adjoints.add_part(target, place, b.apply(operator.getitem, ct, Literal(k)))
+                return
             if not isinstance(kind, (TupleType, ListType)) or not _is_slice(b, index):
                 adjoints.add_at(target, index, spaces.match_dtype(b, ct, _item_type(bound.op)))
                 return
@@ -209,6 +222,12 @@ class Transposer:
         args, keywords = _body_arguments(bound, (ct,))
         if bound.rule.needs_out:
             keywords["out"] = bound.op.result
+        if rank(target.type) == 0:  # a number has no places to add to: an array of one does
+            dtype = np.dtype(dtype_of(target.type) or (complex if is_complex(target.type) else float))
+            cell = b.apply_typed(np.zeros, (Literal(()), Literal(dtype.type)), Array(dtype.name, ()))
+            cell = bodies.accumulate(b, bound.rule, args, keywords, cell)
+            adjoints.add(target, b.apply(operator.getitem, cell, Literal(())))
+            return
         adjoints.set(target, bodies.accumulate(b, bound.rule, args, keywords, start))
 
     def _refuse_lost(self, bound: Bound) -> None:
@@ -365,8 +384,9 @@ def transpose_block(
         if any(v in dependent for v in values_read(op)):
             _note_dependent(op, dependent)
             linear.append(op)
-        b.adopt(map_atoms(op, read, lambda v: v))
     mark = len(b.ops)
+    for op in inner.ops:
+        b.adopt(map_atoms(op, read, lambda v: v))
     bars = Adjoints(b, lambda v: v in dependent)
     for output, ct in outputs:
         bars.add(output, ct)
@@ -394,13 +414,22 @@ def _transpose_ops(ops: list[Op], bars: Adjoints, transposer: Transposer) -> Non
                 if state is not None:
                     transposer.pull(op, state, bars)
             case If():
-                Reverser(transposer).pull_if(op, bars)
+                _replace(bars.builder, op, Reverser(transposer).pull_if(op, bars))
             case Accumulate():
                 ct = bars.take(op.version)
                 if ct is not None:
                     pull_accumulate(op, ct, bars)
             case _:
                 raise RuleError(place_of(op.loc), "a rule's differential uses a loop", "write it with NumPy")
+
+
+def _replace(b: Builder, op: If, made: If) -> None:
+    """Put the ``if`` that hands out what its reverse reads where the block's own stands."""
+    if made is op:
+        return
+    for k, other in enumerate(b.ops):
+        if isinstance(other, If) and other.results == op.results:
+            b.ops[k] = made
 
 
 def pull_accumulate(op: Accumulate, ct: Atom, adjoints: Adjoints) -> None:
@@ -445,6 +474,8 @@ def _pull_select(transposer: Transposer, op: Apply, ct: Any, adjoints: Adjoints)
 
 
 def _pull_same(transposer: Transposer, op: Apply, ct: Any, adjoints: Adjoints) -> None:
+    if isinstance(atom_type(op.args[0]), Array):
+        ct = adjoints.builder.apply(np.array, adjoints.atom(ct, op.result))
     adjoints.add(op.args[0], ct)
 
 

@@ -247,16 +247,20 @@ class Reverser:
         if manager is not None:
             b.append(With(manager, blocks[0], outcomes, b.loc))
         else:
-            for inner in blocks[0].ops:
-                b.append(inner)
-            for value, end in zip(region.changed, blocks[0].yields, strict=True):
-                adjoints.set(value, end)
+            self._splice(blocks[0], region, adjoints)
         body = region.forward_block(extra, 0)
         return replace(
             op,
             body=Block(op.body.params, body.ops, body.yields),
             results=(*op.results, *(v for v, _ in extra)),
         )
+
+    def _splice(self, block: Block, region: _Region, adjoints: Adjoints) -> None:
+        """Write a reverse block as it is, without a region of its own."""
+        for op in block.ops:
+            adjoints.builder.append(op)
+        for value, end in zip(region.changed, block.yields, strict=True):
+            adjoints.set(value, end)
 
     def _errstate(self, op: With, adjoints: Adjoints) -> Value | None:
         """The reverse of code under ``np.errstate`` runs under it too: it warns no more than that."""
@@ -278,6 +282,13 @@ class Reverser:
         regions = [self._branch(b, op.results, adjoints) for b in inner]
         blocks, extra, outcomes = self._join(regions, adjoints)
         b = adjoints.builder
+        if len(inner) == 1:  # only a `finally`: there is one path
+            self._splice(blocks[0], regions[0], adjoints)
+            return replace(
+                op,
+                body=regions[0].forward_block(extra, 0),
+                results=(*op.results, *(v for v, _ in extra)),
+            )
         path = Value("path", INT)
         test_blocks = list(blocks)
         current = test_blocks[-1]
