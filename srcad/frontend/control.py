@@ -499,6 +499,8 @@ class _Fit:
             case (ListRef(), ListRef()) | (ObjectRef(), ObjectRef()):
                 if start == end:
                     return True
+                if ("place", start.place, "") in self.plan.before:
+                    return False  # bound to another object: the variable needs a place of its own
                 held = self.plan.state[("place", start.place, "")]
                 return self.contents(held, self.region.state[("place", end.place, "")])
             case Closure(), Closure():
