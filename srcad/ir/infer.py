@@ -441,6 +441,62 @@ def _broadcast_type(callee: Callable[..., Any], kinds: tuple[Type, ...]) -> Type
     return Array(dtype, tuple(dims))
 
 
+def _guess_sizes(
+    callee: Callable[..., Any], args: tuple[Atom, ...], keywords: tuple[tuple[str, Atom], ...]
+) -> Type:
+    """Where no samples go together: unknown sizes may have to be those that are known."""
+    atoms = (*args, *(a for _, a in keywords))
+    sizes = dict.fromkeys(d for a in atoms if isinstance(a, Value) for d in _named_sizes(a.type))
+    for size in sizes:
+        guessed = [Value("", _unify(a.type, size)) if isinstance(a, Value) else a for a in atoms]
+        if all(isinstance(a, Literal) or a.type == g.type for a, g in zip(atoms, guessed, strict=True)):  # type: ignore[union-attr]
+            return UNKNOWN
+        names = [name for name, _ in keywords]
+        found = _sample(
+            callee,
+            tuple(guessed[: len(args)]),
+            tuple(zip(names, guessed[len(args) :], strict=True)),
+        )
+        if found != UNKNOWN:
+            return _without_sizes(found)
+    return UNKNOWN
+
+
+def _unify(kind: Type, size: Size) -> Type:
+    """The type with its unknown sizes replaced."""
+    match kind:
+        case Array(dtype=dtype, dims=dims) if dims is not None:
+            return Array(dtype, tuple(size if d is None else d for d in dims))
+        case TupleType(items=items, cls=cls):
+            return TupleType(tuple(_unify(k, size) for k in items), cls)
+        case ListType(item=item):
+            return ListType(_unify(item, size))
+    return kind
+
+
+def _named_sizes(kind: Type) -> list[Size]:
+    match kind:
+        case Array(dims=dims) if dims is not None:
+            return [d for d in dims if d is not None]
+        case TupleType(items=items):
+            return [d for k in items for d in _named_sizes(k)]
+        case ListType(item=item):
+            return _named_sizes(item)
+    return []
+
+
+def _without_sizes(kind: Type) -> Type:
+    """What a guess at sizes cannot vouch for is left out."""
+    match kind:
+        case Array(dtype=dtype, dims=dims) if dims is not None:
+            return Array(dtype, (None,) * len(dims))
+        case TupleType(items=items, cls=cls):
+            return TupleType(tuple(map(_without_sizes, items)), cls)
+        case ListType(item=item):
+            return ListType(_without_sizes(item))
+    return kind
+
+
 def _run(callee: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     if getattr(callee, "__objclass__", None) is np.ndarray:  # a method or attribute of arrays
         args = (np.asarray(args[0]), *args[1:])
