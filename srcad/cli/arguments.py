@@ -106,7 +106,7 @@ def _from_file(file: Path) -> tuple[tuple[Any, ...], dict[str, Any]]:
     except (OSError, ValueError, zipfile.BadZipFile) as error:
         raise CommandError(f"--args {file} cannot be read: {error}") from None
     values = {name: a.item() if a.ndim == 0 else a for name, a in loaded.items()}
-    args = []
+    args: list[Any] = []
     while (name := f"arr_{len(args)}") in values:
         args.append(values.pop(name))
     return tuple(args), values

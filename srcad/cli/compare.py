@@ -40,6 +40,11 @@ class Row:
     """The same in units of the largest entry."""
     verdict: str = ""
 
+    @property
+    def independent(self) -> bool:
+        """Whether it ran and is no derivative by srcad."""
+        return self.value is not None and not self.method.startswith("srcad")
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -55,11 +60,8 @@ class Comparison:
     @property
     def agrees(self) -> bool:
         """Whether an independent method ran and none differs."""
-        verdicts = [row.verdict for row in self.rows[1:]]
-        independent = [
-            r for r in self.rows if not r.method.startswith("srcad") and r.value is not None
-        ]
-        return bool(independent) and "DIFFERS" not in verdicts
+        differs = any(row.verdict == "DIFFERS" for row in self.rows)
+        return not differs and any(row.independent for row in self.rows)
 
 
 def compare(target: Target, arguments: Arguments, wrt: Wrt, shown: list[Shown]) -> Comparison:
@@ -194,7 +196,8 @@ class _Check:
         return tuple(wrt_values(copied, self.wrt))
 
     def part(self, jacobian: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        return jacobian[np.ix_(self.rows, self.columns)]
+        some: np.ndarray[Any, Any] = jacobian[self.rows][:, self.columns]
+        return some
 
     def confirm(self, out: Any) -> None:
         """A method that computes another value says nothing of the derivative."""

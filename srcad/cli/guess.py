@@ -151,6 +151,6 @@ def _described(doc: str) -> dict[str, str]:
             found.update(dict.fromkeys(re.split(r", *", names), text.lower()))
     google = re.search(r"^Arg(?:ument)?s:\n(.*?)(?=^\S|\Z)", doc, re.M | re.S)
     if google:
-        for name, kind, text in re.findall(r"^\s+(\w+) *\(([^)]*)\): *([^\n]*)", google[1], re.M):
+        for name, kind, text in re.findall(r"^\s+(\w+) *\((.*?)\): *([^\n]*)", google[1], re.M):
             found[name] = f"{kind}\n{text}".lower()
     return found

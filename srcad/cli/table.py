@@ -23,7 +23,7 @@ def format_table(comparison: Comparison) -> str:
     for line in lines:
         padded = [cell.ljust(width) for cell, width in zip(line, widths, strict=False)]
         text.append("  ".join([*padded, line[4]]).rstrip())
-    text.insert(1, "-" * max(map(len, text)))
+    text.insert(1, "-" * (sum(widths) + 4 * 2 + len("verdict")))
     if first.shape != whole:
         text.append(
             f"compared: {first.shape[0]} of {whole[0]} rows, {first.shape[1]} of {whole[1]} columns"
@@ -56,14 +56,8 @@ def _short(jacobian: np.ndarray[Any, Any]) -> str:
     if shown.size == 1:
         return f"{float(shown.reshape(())):.12g}"
     for threshold, edge in ((12, 3), (4, 2), (2, 1)):
-        text = np.array2string(
-            shown,
-            precision=6,
-            separator=", ",
-            threshold=threshold,
-            edgeitems=edge,
-            max_line_width=10**6,
-        )
+        with np.printoptions(threshold=threshold, edgeitems=edge, linewidth=10**6):
+            text = np.array2string(shown, separator=", ", formatter={"float_kind": "{:.6g}".format})
         text = " ".join(text.split())
         if len(text) <= _WIDEST:
             break
