@@ -29,7 +29,8 @@ from srcad.frontend.abstract import (
     TupleRef,
 )
 from srcad.frontend.attributes import get_attribute
-from srcad.frontend.control import RetryLoop, choose
+from srcad.frontend.control import choose
+from srcad.frontend.loops import RetryLoop
 from srcad.frontend.lowering import Frame, Lowering
 from srcad.ir import Atom, Literal, Value
 from srcad.ir.core import format_value, make_fstring

@@ -153,6 +153,8 @@ class Lowering:
         """Whether this point cannot be reached: a statement before it always raises."""
         self.loops: list[Any] = []
         self.nodes: list[Any] = []
+        self.watched: list[State] | None = None
+        """The states at the ends of regions, for whoever asks: those of dead ones too."""
 
     # ---- places in the source
 
@@ -208,6 +210,8 @@ class Lowering:
                 run()
             except Unreachable:
                 self.dead = True
+            if self.watched is not None:
+                self.watched.append(self.state)
             return Region(self.builder, self.state, self.dead)
         finally:
             self.builder, self.state, self.dead = before

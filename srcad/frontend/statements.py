@@ -30,8 +30,10 @@ from srcad.frontend.abstract import (
     Zip,
 )
 from srcad.frontend.attributes import get_attribute, set_attribute
-from srcad.frontend.control import Except, branch, lower_loop, lower_try, lower_with, run_sequence
+from srcad.frontend.attempts import Except, Step, lower_try, lower_with
+from srcad.frontend.control import Thunk, branch, run_sequence
 from srcad.frontend.fence import refusal
+from srcad.frontend.loops import lower_loop
 from srcad.frontend.lowering import Key, Lowering, NeedsUnroll, Unreachable, is_leaf
 from srcad.frontend.matching import lower_match
 from srcad.frontend.scopes import bound_names
@@ -661,7 +663,13 @@ def run_with(low: Lowering, items: list[Any], body: list[Any]) -> None:
     first, others = items[0], items[1:]
     manager = expressions.evaluate_manager(low, first.context_expr)
     if isinstance(manager, Static) and manager.value is contextlib.suppress:
-        low.refuse("contextlib.suppress hides which statements ran", "use try/except")
+        kinds = [low.atom(expressions.evaluate(low, a)) for a in first.context_expr.args]
+        handlers = [Except(kind, None, lambda error: None) for kind in kinds]
+        if others:
+            lower_try(low, [_whole(low, others, body)], handlers, [], [])
+        else:
+            lower_try(low, steps_of(low, body), handlers, [], [])
+        return
     target = None
     if first.optional_vars is not None:
         name = _target_names(first.optional_vars)[0]
@@ -677,26 +685,60 @@ def run_with(low: Lowering, items: list[Any], body: list[Any]) -> None:
 
 def run_try(low: Lowering, node: Any) -> None:
     """``try``/``except``/``else``/``finally``"""
-
-    def body() -> None:
-        run_block(low, [*node.body, *node.orelse])
-
     handlers = []
     for handler in node.handlers:
         kinds = None if handler.type is None else low.atom(expressions.evaluate(low, handler.type))
-        name = None
-        if handler.name is not None:
-            label = handler.name.id if isinstance(handler.name, gast.Name) else handler.name
-            name = Value(label, OBJECT)
-        handlers.append(Except(kinds, name, partial(_handle, low, handler, name)))
-    assigned = variables(low, bound_names([*node.body, *node.orelse]))
-    final = partial(run_block, low, node.finalbody) if node.finalbody else None
-    lower_try(low, body, handlers, assigned, final)
+        name = handler.name.id if isinstance(handler.name, gast.Name) else handler.name
+        handlers.append(Except(kinds, name, partial(_handle, low, handler.body, name)))
+    orelse, final = _thunks(low, node.orelse), _thunks(low, node.finalbody)
+    lower_try(low, steps_of(low, node.body), handlers, orelse, final)
 
 
-def _handle(low: Lowering, handler: Any, name: Value | None) -> None:
-    if name is not None:
-        low.state[low.variable(name.hint)] = name
-    run_block(low, handler.body)
-    if name is not None:
-        low.state[low.variable(name.hint)] = Poison(f"{name.hint} is unbound after its handler", "")
+def _thunks(low: Lowering, body: list[Any]) -> list[Thunk]:
+    return [partial(run_statement, low, s) for s in body]
+
+
+def steps_of(low: Lowering, body: list[Any]) -> list[Step]:
+    """The statements of a ``try``, with what they assign."""
+    return [
+        Step(
+            partial(run_statement, low, s),
+            frozenset(variables(low, bound_names([s]))),
+            frozenset(variables(low, set(_assigned_last(s)))),
+        )
+        for s in body
+    ]
+
+
+def _whole(low: Lowering, items: list[Any], body: list[Any]) -> Step:
+    def run(rest: Callable[[], None] | None) -> None:
+        run_with(low, items, body)
+
+    return Step(run, frozenset(variables(low, bound_names(body))), frozenset())
+
+
+def _assigned_last(node: Any) -> list[str]:
+    """The names that a statement assigns once all in it that may raise has been evaluated."""
+    match node:
+        case gast.Assign(targets=targets):
+            parts = targets
+            if len(targets) == 1 and isinstance(targets[0], (gast.Tuple, gast.List)):
+                parts = targets[0].elts
+            if not all(isinstance(t, gast.Name) for t in parts):
+                return []
+            inner = bound_names([gast.Expr(node.value)])
+            return [t.id for t in parts if t.id not in inner]
+        case gast.AnnAssign(target=gast.Name(id=name)) | gast.AugAssign(target=gast.Name(id=name)):
+            return [name]
+    return []
+
+
+def _handle(low: Lowering, body: list[Any], name: str | None, error: Abstract | None) -> None:
+    if name is None or error is None:
+        run_block(low, body)
+        return
+    low.state[low.variable(name)] = error
+    run_block(low, body)
+    low.state[low.variable(name)] = Poison(
+        f"{name} is unbound after its handler", "give the exception another name in the handler"
+    )

@@ -1,0 +1,375 @@
+"""Loops: a body is lowered until what it carries is stable.
+
+First it carries the names it assigns, then whatever else it turned out to change, each with the join
+of its types before and after an iteration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from srcad.frontend.abstract import (
+    FALSE,
+    TRUE,
+    Closure,
+    Entries,
+    Fields,
+    Held,
+    Items,
+    ListRef,
+    DictRef,
+    MaybeUnbound,
+    ObjectRef,
+    Poison,
+    Static,
+    TupleRef,
+)
+from srcad.frontend.control import branch, changed_keys, merge_key
+from srcad.frontend.lowering import EXITS, Key, Lowering, Region, State, is_leaf
+from srcad.frontend.merge import Merger, as_dynamic, substitute
+from srcad.ir import (
+    UNDEFINED,
+    Atom,
+    Block,
+    Effect,
+    For,
+    Literal,
+    Stream,
+    Update,
+    Value,
+    While,
+)
+from srcad.ir.infer import atom_type
+from srcad.ir.types import BOOL, NOTHING, OBJECT, Type, join
+from srcad.ir.walk import all_ops, copy_block
+
+_PASSES = 16
+
+class RetryLoop(Exception):
+    """A loop body reads a variable that an earlier iteration bound: it has to be carried."""
+
+    def __init__(self, loop: LoopContext, key: Key) -> None:
+        super().__init__(key)
+        self.loop = loop
+        self.key = key
+
+
+@dataclass(eq=False)
+class LoopContext:
+    """A loop being lowered, for reads of variables that only it binds."""
+
+    assigned: set[Key]
+    carried: dict[Key, Any] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class LoopPlan:
+    """One attempt at a loop: the parameters of the body and what they start from."""
+
+    params: list[Value]
+    inits: list[Atom]
+    state: State
+    before: State
+    """The state before the loop."""
+
+
+def lower_loop(
+    low: Lowering,
+    *,
+    assigned: set[Key],
+    body: Callable[[], None],
+    test: Callable[[], Atom] | None = None,
+    streams: tuple[Stream, ...] = (),
+    targets: tuple[Value, ...] = (),
+) -> None:
+    """Lower a loop: ``for`` over streams (``targets`` are their items), else ``while`` ``test``.
+
+    ``body`` binds the targets and lowers one iteration.
+    """
+    context = LoopContext(assigned)
+    before, mark = low.state, len(low.builder.ops)
+    ends: dict[Key, Region] = {}
+    for key in assigned:
+        if key in before:
+            context.carried[key] = None
+    low.loops.append(context)
+    try:
+        for _ in range(_PASSES):
+            del low.builder.ops[mark:]
+            low.state = dict(before)
+            plan = _plan(low, context, ends)
+            try:
+                if _attempt(low, context, ends, plan, body, test, streams, targets):
+                    return
+            except RetryLoop as retry:
+                if retry.loop is not context:
+                    raise
+                context.carried[retry.key] = None
+    finally:
+        low.loops.pop()
+    low.refuse(
+        "the types of what this loop carries do not settle",
+        "give each variable one type before the loop and in it",
+    )
+
+
+def _plan(low: Lowering, context: LoopContext, ends: dict[Key, Region]) -> LoopPlan:
+    """The state at the start of an iteration: carried numbers and arrays become parameters."""
+    plan = LoopPlan([], [], dict(low.state), dict(low.state))
+
+    def leaf(hint: str, atoms: list[Atom | None], kind: Type) -> Value:
+        param = Value(hint, kind)
+        plan.params.append(param)
+        init = atoms[0]
+        plan.inits.append(UNDEFINED if init is None else init)
+        return param
+
+    here = Region(low.builder, low.state, False)
+    outer = dict(low.state)
+    for key in context.carried:
+        end = ends.get(key)
+        start = outer.get(key)
+        if end is None:
+            merger = Merger(low, [here], leaf, force=True, force_constants=True)
+            if start is None:
+                plan.state[key] = MaybeUnbound(key[2], leaf(key[2], [None], NOTHING))
+                continue
+            merged = merge_key(merger, key, [start])
+        else:
+            merger = Merger(low, [here, end], leaf, force=True, force_constants=True)
+            merged = merge_key(merger, key, [start, end.state.get(key)])
+        plan.state[key] = merged
+    # places made by merging stand in the current state: an iteration starts with them
+    for key, value in low.state.items():
+        if key not in outer:
+            plan.state[key] = value
+    return plan
+
+
+def _attempt(
+    low: Lowering,
+    context: LoopContext,
+    ends: dict[Key, Region],
+    plan: LoopPlan,
+    body: Callable[[], None],
+    test: Callable[[], Atom] | None,
+    streams: tuple[Stream, ...],
+    targets: tuple[Value, ...],
+) -> bool:
+    frame = low.frame.number
+    test_region, exhausts = None, False
+    tests: list[Atom] = []
+    if test is not None:
+        test_region = low.region(lambda: tests.append(test()), plan.state)
+        if test_region.dead:
+            test()  # it raises before the first iteration
+        if changed_keys(plan.state, [test_region.state]) or _acts(test_region):
+            exhausts = True  # the test does something: it becomes the head of the body
+
+    def iteration() -> None:
+        for name in EXITS:
+            low.state.pop(("flag", frame, name), None)
+        low.state.pop(("flag", frame, "exhausted"), None)
+        if exhausts and test is not None:
+            branch(low, test(), body, lambda: low.set_flag("exhausted", TRUE))
+        else:
+            body()
+        low.state.pop(("flag", frame, "continued"), None)
+
+    region = low.region(iteration, plan.state)
+    flags = ("broke", "returned", "exhausted")
+    with low.inside(region):
+        stop: bool | Atom = low.exits(flags)
+    keys = changed_keys(plan.state, [region.state])
+    known = dict(plan.before)
+    fresh = [k for k in keys if k not in plan.state]
+    missed = [k for k in keys if k in plan.state and k not in context.carried]
+    if missed and not region.dead:
+        for key in missed:
+            context.carried[key] = None
+            ends[key] = region
+        return False
+    yields: list[Atom] = []
+    if region.dead:
+        yields = [UNDEFINED for _ in plan.params]
+    else:
+        fitting = _Fit(low, region, plan, yields)
+        unfit = [k for k in context.carried if not fitting.fits(k)]
+        if unfit:
+            for key in unfit:
+                ends[key] = region
+            return False
+    params, inits = list(plan.params), list(plan.inits)
+    exports = _exports(low, region, fresh, params, inits, yields)
+    results = tuple(Value(p.hint, p.type) for p in params)
+    mapping: dict[Value, Any] = dict(zip(params, results, strict=True))
+    body_yields = tuple(yields)
+    stops = stop is not False
+    if stops:
+        body_yields = (*body_yields, Literal(True) if stop is True else _as_atom(stop))
+    block = region.builder.block((*targets, *params), body_yields)
+    loc = low.builder.loc
+    if test is None:
+        low.builder.append(For(streams, tuple(inits), block, results, stops, loc))
+    else:
+        outcome: Atom = Literal(True) if exhausts else tests[0]
+        ops = () if exhausts or test_region is None else tuple(test_region.builder.ops)
+        test_block = copy_block(Block(tuple(params), ops, (outcome,)), {})
+        low.builder.append(While(tuple(inits), test_block, block, results, stops, loc))
+    low.state = known
+    for key in context.carried:
+        low.state[key] = substitute(plan.state[key], mapping)
+    for key, value in plan.state.items():
+        if key not in low.state or (key[0] == "place" and key not in context.carried and key not in known):
+            low.state[key] = substitute(value, mapping)
+    for key, value in exports.items():
+        low.state[key] = substitute(value, mapping)
+    low.state.pop(("flag", frame, "exhausted"), None)
+    if tests and isinstance(tests[0], Literal) and tests[0].value and not exhausts:
+        _endless(low)
+    return True
+
+
+def _endless(low: Lowering) -> None:
+    """After a loop whose test always holds: it was left by an exit, or never."""
+    left = [n for n in ("broke", "returned") if low.flag(n) is not FALSE]
+    if not left:
+        low.dead = True
+    elif len(left) == 1:
+        low.set_flag(left[0], TRUE)
+
+
+def _as_atom(stop: bool | Atom) -> Atom:
+    return Literal(stop) if isinstance(stop, bool) else stop
+
+
+def _acts(region: Region) -> bool:
+    block = region.builder.block((), ())
+    return any(isinstance(op, (Effect, Update)) for op in all_ops(block))
+
+
+def _exports(
+    low: Lowering,
+    region: Region,
+    fresh: list[Key],
+    params: list[Value],
+    inits: list[Atom],
+    yields: list[Atom],
+) -> dict[Key, Any]:
+    """What the body binds for the first time, for reads after the loop."""
+    exports: dict[Key, Any] = {}
+    if region.dead:
+        return exports
+
+    def leaf(hint: str, atoms: list[Atom | None], kind: Type) -> Value:
+        param = Value(hint, kind)
+        params.append(param)
+        inits.append(Literal(False) if kind == BOOL and hint in EXITS else UNDEFINED)
+        atom = atoms[-1]
+        assert atom is not None
+        yields.append(atom)
+        return param
+
+    merger = Merger(low, [region], leaf, force=True, force_constants=True)
+    for key in fresh:
+        value = region.state.get(key)
+        if value is None or key[0] == "temporary":
+            continue
+        merged = merge_key(merger, key, [value])
+        if key[0] == "variable" and not isinstance(merged, (Poison, MaybeUnbound)):
+            merged = MaybeUnbound(key[2], merged)
+        exports[key] = merged
+    return exports
+
+
+@dataclass(eq=False)
+class _Fit:
+    """Whether the end of an iteration fits the parameters; collects what it yields for them."""
+
+    low: Lowering
+    region: Region
+    plan: LoopPlan
+    yields: list[Atom]
+
+    def __post_init__(self) -> None:
+        self.order = {param: k for k, param in enumerate(self.plan.params)}
+        self.yields[:] = list(self.plan.params)
+
+    def fits(self, key: Key) -> bool:
+        start, end = self.plan.state.get(key), self.region.state.get(key)
+        if start is None:
+            return end is None
+        if key[0] == "place":
+            return end is not None and self.contents(start, end)
+        if end is None:
+            return False
+        return self.value(start, end)
+
+    def value(self, start: Any, end: Any) -> bool:
+        if isinstance(start, Poison):
+            return True
+        if isinstance(start, MaybeUnbound):
+            return self.value(start.value, end.value if isinstance(end, MaybeUnbound) else end)
+        if isinstance(end, (MaybeUnbound, Poison)):
+            return False
+        if isinstance(start, Value) and start in self.order:
+            if not is_leaf(end):
+                return False
+            atom = end if isinstance(end, Value) else Literal(end.value)
+            return self.put(start, atom)
+        if start is end:
+            return True
+        match start, end:
+            case Static(), Static():
+                return start.value is end.value or (
+                    is_leaf(start) and type(start.value) is type(end.value) and start.value == end.value
+                )
+            case TupleRef(), TupleRef():
+                return (
+                    start.cls is end.cls
+                    and len(start.items) == len(end.items)
+                    and all(self.value(s, e) for s, e in zip(start.items, end.items, strict=True))
+                )
+            case (ListRef(), ListRef()) | (DictRef(), DictRef()) | (ObjectRef(), ObjectRef()):
+                if start == end:
+                    return True
+                if ("place", start.place, "") in self.plan.before:
+                    return False  # bound to another object: the variable needs a place of its own
+                held = self.plan.state[("place", start.place, "")]
+                return self.contents(held, self.region.state[("place", end.place, "")])
+            case Closure(), Closure():
+                return start.node is end.node and start.frame is end.frame and all(
+                    self.value(s, e) for s, e in zip(start.defaults, end.defaults, strict=True)
+                )
+        return bool(start == end)
+
+    def contents(self, start: Any, end: Any) -> bool:
+        if start is end and not isinstance(start, Held):
+            return True
+        match start, end:
+            case Held(value=param), _:
+                if param not in self.order:
+                    return start is end or (isinstance(end, Held) and end.value is param)
+                merger = Merger(self.low, [self.region], lambda *_: Value("", OBJECT))
+                if not isinstance(end, (Items, Entries, Held)):
+                    return False
+                if isinstance(end, Held) and end.borrowed != start.borrowed and end.borrowed:
+                    return False
+                atom = merger._contents_atom(0, end)
+                return self.put(param, atom, as_dynamic(atom_type(atom)))
+            case Items(items=a), Items(items=b):
+                return len(a) == len(b) and all(self.value(s, e) for s, e in zip(a, b, strict=True))
+            case Entries(keys=k, values=a), Entries(keys=l, values=b):
+                return k == l and all(self.value(s, e) for s, e in zip(a, b, strict=True))
+            case Fields(names=k, values=a), Fields(names=l, values=b):
+                return k == l and all(self.value(s, e) for s, e in zip(a, b, strict=True))
+        return False
+
+    def put(self, param: Value, atom: Atom, kind: Type | None = None) -> bool:
+        kind = atom_type(atom) if kind is None else kind
+        if join(param.type, kind) != param.type:
+            return False
+        self.yields[self.order[param]] = atom
+        return True
