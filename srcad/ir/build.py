@@ -518,20 +518,103 @@ def _simplify_over(b: Builder, n: Atom, d: Atom) -> Atom | None:
     # Python floats raise where the quotient has no value, and exact code takes over
     if not b.exact and _is_real_number(n) and _is_real_number(d):
         return b.apply(operator.truediv, n, d)
-    if isinstance(d, Literal) and d.value:
+    if (isinstance(d, Literal) and d.value) or _is_unmasked(b, n):
         return b.apply(operator.truediv, n, d)
     return None
 
 
+_KEEP_ZEROS_OUT = frozenset(
+    {
+        *(operator.neg, operator.pos, np.negative, np.broadcast_to, np.reshape, np.expand_dims),
+        *(np.transpose, np.swapaxes, np.moveaxis, np.sum, operator.truediv, np.divide),
+    }
+)
+_PRODUCTS = frozenset({operator.mul, np.multiply, operator.matmul, np.matmul})
+_ARITHMETIC = frozenset(
+    {*_KEEP_ZEROS_OUT, *_PRODUCTS, operator.add, operator.sub, np.add, np.subtract, operator.pow}
+)
+_MASKS = frozenset(
+    {
+        *(np.where, select, np.sign, np.heaviside, np.eye, np.zeros, np.zeros_like, np.tril, np.triu),
+        *(np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal, np.isfinite),
+        *(operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne, np.isnan),
+        *(np.logical_and, np.logical_or, np.logical_not, runtime.over, runtime.times, operator.getitem),
+    }
+)
+
+
+def _is_unmasked(b: Builder, ct: Atom) -> bool:
+    """Whether no branch can have made entries of a differential zero.
+
+    It stems from a literal seed through arithmetic. Where such a differential is zero because a factor
+    is, and the divisor too, the primal has no value either: nothing is there to protect.
+    """
+    if isinstance(ct, Literal):
+        return bool(_number(ct))
+    op = b.definition(ct)
+    if op is None or not op.args:
+        return False
+    if op.callee in _PRODUCTS:
+        x, y = op.args
+        return (_is_unmasked(b, x) and _is_no_mask(b, y)) or (_is_unmasked(b, y) and _is_no_mask(b, x))
+    return op.callee in _KEEP_ZEROS_OUT and _is_unmasked(b, op.args[0])
+
+
+def _is_no_mask(b: Builder, factor: Atom) -> bool:
+    """Whether a coefficient is a number of the primal, not a choice between branches."""
+    if isinstance(factor, Literal):
+        return bool(_number(factor))
+    op = b.definition(factor)
+    if op is None:
+        return True
+    if op.callee in _MASKS:
+        return False
+    return op.callee not in _ARITHMETIC or all(
+        isinstance(a, Literal) or _is_no_mask(b, a) for a in op.args
+    )
+
+
 def _simplify_times(b: Builder, w: Atom, v: Atom) -> Atom | None:
-    if not b.exact and _is_real_number(w) and _is_real_number(v):
+    if (not b.exact and _is_real_number(w) and _is_real_number(v)) or _is_unmasked(b, v):
         return b.apply(operator.mul, w, v)
     return None
+
+
+def _simplify_unbroadcast(b: Builder, x: Atom, shape: Atom) -> Atom | None:
+    """Sum over the axes that types prove to be repeated."""
+    op = b.definition(shape)
+    if isinstance(shape, Literal):
+        want: tuple[Any, ...] | None = tuple(shape.value)
+    elif op is not None and op.callee is np.shape:
+        want = dims_of(atom_type(op.args[0]))
+    else:
+        return None
+    have = dims_of(atom_type(x))
+    if have is None or want is None:
+        return None
+    if have == want and None not in want:
+        return x
+    if want == ():
+        return b.apply(np.sum, x)
+    extra = len(have) - len(want)
+    if extra < 0 or have == ():
+        return b.apply(np.broadcast_to, x, shape)
+    pairs = list(enumerate(zip(have[extra:], want, strict=True)))
+    stretched = tuple(k for k, (h, w) in pairs if w == 1 and h != 1)
+    if any(h != w or h is None for k, (h, w) in pairs if k not in stretched):
+        return None
+    if extra:
+        x = b.apply(np.sum, x, axis=Literal(tuple(range(extra)) if extra > 1 else 0))
+    if stretched:
+        axes = Literal(stretched if len(stretched) > 1 else stretched[0])
+        x = b.apply(np.sum, x, axis=axes, keepdims=Literal(True))
+    return x
 
 
 _SIMPLIFY: dict[Callable[..., Any], Callable[..., Atom | None]] = {
     runtime.over: _simplify_over,
     runtime.times: _simplify_times,
+    runtime.unbroadcast: _simplify_unbroadcast,
     operator.mul: _simplify_mul,
     operator.truediv: _simplify_truediv,
     operator.add: _simplify_add,

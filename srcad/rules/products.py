@@ -24,8 +24,7 @@ def matmul(ct, x1, x2):
     if np.ndim(x1) == 2 and np.ndim(x2) == 2:
         return ct @ x2.T, x1.T @ ct
     if np.ndim(x2) == 1:
-        to_x2 = np.sum(x1 * ct[..., None], tuple(range(np.ndim(ct))))
-        return ct[..., None] * x2, to_x2
+        return ct[..., None] * x2, unbroadcast(x1 * ct[..., None], np.shape(x2))
     if np.ndim(x1) == 1:
         to_x1 = unbroadcast((x2 @ ct[..., None])[..., 0], np.shape(x1))
         return to_x1, x1[:, None] * ct[..., None, :]

@@ -112,10 +112,11 @@ def prod(a, axis=None, dtype=None, keepdims=False, *, da):
         x = np.reshape(a, -1)
     elif isinstance(axis, tuple):
         moved = np.moveaxis(a, axis, tuple(range(len(axis))))
-        x = np.reshape(moved, (-1, *np.shape(moved)[len(axis) :]))
+        kept = [k for k in range(np.ndim(a)) if k not in [j % np.ndim(a) for j in axis]]
+        x = np.reshape(moved, (-1, *[np.shape(a)[k] for k in kept]))
     else:
         x = np.moveaxis(a, axis, 0)
-    ones = np.ones((1, *np.shape(x)[1:]), np.result_type(a))
+    ones = np.ones_like(x[:1])
     before = np.cumprod(np.concatenate((ones, x)), 0)[:-1]
     after = np.cumprod(np.concatenate((ones, x[::-1])), 0)[:-1][::-1]
     others = before * after
@@ -132,7 +133,7 @@ def prod(a, axis=None, dtype=None, keepdims=False, *, da):
 def multiply_reduce(array, axis=0, dtype=None, *, keepdims=False, darray):
     """As `prod`, along one axis."""
     x = np.moveaxis(array, axis, 0)
-    ones = np.ones((1, *np.shape(x)[1:]), np.result_type(array))
+    ones = np.ones_like(x[:1])
     before = np.cumprod(np.concatenate((ones, x)), 0)[:-1]
     after = np.cumprod(np.concatenate((ones, x[::-1])), 0)[:-1][::-1]
     w = np.moveaxis(before * after, 0, axis)

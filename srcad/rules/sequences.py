@@ -68,8 +68,9 @@ def sort_of_pullback(ct, iterable, *, reverse=False):
 def prod_of(iterable, *, start=1, diterable, dstart):
     """The coefficient is the product of the others, from both sides: right where factors are 0."""
     x = np.array(iterable)
-    before = np.cumprod(np.concatenate(([1], x)))[:-1]
-    after = np.cumprod(np.concatenate(([1], x[::-1])))[:-1][::-1]
+    ones = np.ones_like(x[:1])
+    before = np.cumprod(np.concatenate((ones, x)))[:-1]
+    after = np.cumprod(np.concatenate((ones, x[::-1])))[:-1][::-1]
     return start * np.dot(before * after, np.array(diterable)) + np.prod(x) * dstart
 
 

@@ -15,9 +15,19 @@ import numpy as np
 
 def over(n: Any, d: Any) -> Any:
     """`n / d`, and 0 where `n` is 0, without a warning there."""
-    return n / np.where(n != 0, d, 1)
+    # Counting is cheap against masking, and most differentials have no zeros.
+    if np.count_nonzero(n) == np.size(n):
+        return np.divide(n, d)
+    return np.divide(n, d, out=_zeros(n, d), where=np.not_equal(n, 0))[()]
 
 
 def times(w: Any, v: Any) -> Any:
     """`w * v`, and 0 where `v` is 0, also if `w` is infinite or nan there."""
-    return np.where(v != 0, w, 0) * v
+    if np.count_nonzero(v) == np.size(v):
+        return np.multiply(w, v)
+    return np.multiply(w, v, out=_zeros(w, v), where=np.not_equal(v, 0))[()]
+
+
+def _zeros(x: Any, y: Any) -> Any:
+    """Zeros of the shape and the inexact dtype that an operation of `x` and `y` has."""
+    return np.zeros(np.broadcast(x, y).shape, np.result_type(x, y, 1.0))
