@@ -134,7 +134,7 @@ class Expressions:
     def nested_operation(self, op: Nested) -> Any:
         """An operation as an expression."""
         match op:
-            case Apply():
+            case Apply() | Effect():
                 return self.operation(op)
             case If():
                 return self.choice(op.test, op.then.yields[0], op.orelse.yields[0])

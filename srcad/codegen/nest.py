@@ -41,7 +41,7 @@ from srcad.ir.core import (
 )
 from srcad.ir.walk import blocks, operands, results, values_read
 
-STATEMENT_WIDTH = 84
+STATEMENT_WIDTH = 90
 VALUE_WIDTH = 72
 DERIVED_WIDTH = 60
 
@@ -53,7 +53,7 @@ _SYMBOLS = ids(*(getattr(operator, name) for name in _NAMES.split()))
 _DISPLAYS = ids(make_tuple, make_list, make_dict, slice)
 
 
-Nested = Apply | If | Update
+Nested = Apply | Effect | If | Update
 """An operation that prints as an expression; of an update, its result does (``xs.pop()``)."""
 
 
@@ -68,7 +68,7 @@ def nested_values(survey: Survey, memory: Memory) -> dict[Value, Nested]:
 def inputs(op: Nested) -> tuple[Atom, ...]:
     """The atoms in the expression an operation prints as."""
     match op:
-        case Apply():
+        case Apply() | Effect():
             return operands(op)
         case If():
             return (op.test, op.then.yields[0], op.orelse.yields[0])
@@ -80,6 +80,8 @@ def is_nested(op: Op, nested: Container[Value]) -> bool:
     """Whether an operation prints nothing but the expression that its result is."""
     match op:
         case Apply(result=result) | If(results=(result,)):
+            return result in nested
+        case Effect(result=Value() as result):
             return result in nested
     return False
 
@@ -135,6 +137,9 @@ class _Nester:
                     if isinstance(op, Update) and op.result is not None:
                         self._nest_update(block, op, op.result, position, printed)
                     writes.append((position, self.memory.identity(target)))
+                case Effect(result=Value() as result):
+                    self._nest_effect(block, op, result, position)
+                    next_effect = position
                 case Effect() | Call():
                     next_effect = position
                 case If() | For() | While() | With() | Try():
@@ -167,6 +172,14 @@ class _Nester:
                 if inner not in self.survey.skipped and not is_nested(inner, self.nested):
                     return False
         return True
+
+    def _nest_effect(self, block: Block, op: Effect, result: Value, position: int) -> None:
+        """A call that has to stay in order may move into the statement that follows it."""
+        uses = self.survey.uses[result]
+        if result.hint or result in self.survey.unpacked or uses != [(block, position + 1)]:
+            return
+        if position + 1 < len(block.ops) and isinstance(block.ops[position + 1], With):
+            self.nested[result] = op
 
     def _nest_update(
         self, block: Block, op: Update, result: Value, position: int, printed: dict[Op, int]
@@ -253,7 +266,7 @@ class _Nester:
         inner = sum(map(self._atom_width, atoms))
         if isinstance(op, Apply):
             if id(op.callee) in _SYMBOLS:
-                return inner + 4
+                return inner + (2 if len(atoms) == 1 else 3)
             if id(op.callee) in _DISPLAYS:
                 return inner + 2 * len(atoms)
             if op.callee is make_fstring:
@@ -261,7 +274,7 @@ class _Nester:
             name = getattr(op.callee, "__name__", "callee")
             named = sum(len(keyword) + 1 for keyword, _ in op.keywords)
             return inner + len(name) + 2 + 2 * len(atoms) + named
-        return inner + 2 * len(atoms) + 6
+        return inner + 2 * len(atoms) + 8
 
     def _atom_width(self, atom: Atom) -> int:
         if isinstance(atom, Literal):

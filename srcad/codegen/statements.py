@@ -68,6 +68,7 @@ class Statements:
         self.origins = origins
         self.expressions = Expressions(plan.variables, plan.nested, names)
         self._unused = "_"
+        self._carried: set[str] = set()
         self._false: set[Value] = set()
         """Flags whose variable is False as long as their loop runs."""
 
@@ -143,7 +144,7 @@ class Statements:
             for target, source in copies
             if target in self.plan.liveness.needed
             and not self.same_variable(target, source)
-            and (target in self.plan.none or not _is_undefined(source))
+            and not (_is_undefined(source) and self._stays_unbound(target))
             and not (
                 target in self._false and isinstance(source, Literal) and source.value is False
             )
@@ -172,6 +173,24 @@ class Statements:
                 self.add(out, node, loc, top)
                 break
         return out
+
+    def _stays_unbound(self, target: Value) -> bool:
+        """Whether nothing is printed where a name gets no value.
+
+        In a loop that carries it the name has the value of an earlier iteration, as in the primal.
+        """
+        return target not in self.plan.none or self.plan.variables[target] in self._carried
+
+    def _carry(self, params: tuple[Value, ...], carried: tuple[Atom, ...]) -> set[str]:
+        """Note the names that are bound when a loop starts; returns those of the loops around."""
+        around = self._carried
+        self._carried = around | {
+            self.plan.variables[param]
+            for param, start in zip(params, carried, strict=True)
+            if param in self.plan.liveness.needed
+            and not (_is_undefined(start) and param not in self.plan.none)
+        }
+        return around
 
     def _origin(self, atom: Atom) -> Loc | None:
         op = self.plan.nested.get(atom) if isinstance(atom, Value) else None
@@ -443,7 +462,9 @@ class Statements:
         if op in self.plan.survey.enumerated and count > 2:
             targets = [targets[0], gast.Tuple(targets[1:], gast.Store())]
         target = targets[0] if len(targets) == 1 else gast.Tuple(targets, gast.Store())
+        around = self._carry(params, op.carried)
         body = self._loop_body(op, params) or [gast.Pass()]
+        self._carried = around
         self.place(out, gast.For(target, iterable, body, [], None), op.loc)
         out.extend(self.copies(tuple(zip(op.results, params, strict=True)), op.loc, top))
 
@@ -476,10 +497,12 @@ class Statements:
         tested, params = op.test.params, op.body.params
         out.extend(self.copies(tuple(zip(tested, op.carried, strict=True)), op.loc, top))
         out.extend(self.comments.before(op.loc, top))
+        around = self._carry(tested, op.carried)
         tests = self._body(op.test)
         test = self.expressions.atom(op.test.yields[0])
         body = self.copies(tuple(zip(params, tested, strict=True)), op.loc)
         body += self._loop_body(op, tested)
+        self._carried = around
         if tests:
             body = [
                 *tests,

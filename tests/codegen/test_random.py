@@ -6,7 +6,10 @@ import warnings
 import numpy as np
 import pytest
 
-from srcad.codegen import emit
+from srcad.codegen import emit, plan
+from srcad.codegen.liveness import Liveness
+from srcad.codegen.memory import Memory
+from srcad.codegen.ownership import Ownership
 from srcad.ir import format_function
 from srcad.ir.verify import verify
 from tests.codegen.interpret import run
@@ -57,3 +60,30 @@ def check(function):
 def test_random_functions(start):
     for seed in range(start, start + 20):
         check(random_function(seed, size=5 + seed % 40))
+
+
+def always(answer):
+    return lambda *_: answer
+
+
+FAULTS = {
+    "all memory is owned": (Ownership, "in_place", always(True)),
+    "nobody else sees memory": (Memory, "sees", always(False)),
+    "writes hit nothing": (Memory, "identity", always(0)),
+    "iterators hold nothing": (Liveness, "_iterated", always(0)),
+    "unbound names stay unbound": (plan, "needs_none", always(frozenset())),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_random_functions_show_faults(fault, monkeypatch):
+    """The functions are hard enough: a printer with one decision broken is found out."""
+    monkeypatch.setattr(*FAULTS[fault])
+    found = 0
+    for seed in range(150):
+        try:
+            check(random_function(seed, size=40))
+        except (AssertionError, NameError, TypeError, ValueError):
+            found += 1
+            break
+    assert found
