@@ -64,7 +64,8 @@ class Srcad:
     def hvp(self, case: Case, tangents: tuple[Any, ...]) -> Any:
         import srcad
 
-        return srcad.hvp(case.function, case.args(), tangents)
+        product = srcad.hvp(case.function, case.args(), tangents)
+        return product if len(tangents) > 1 else (product,)
 
     def reverse_over_reverse(self, case: Case, argnum: int) -> Any:
         import srcad
