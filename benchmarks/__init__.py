@@ -1,0 +1,8 @@
+"""How fast srcad is: `python -m benchmarks` prints the figures and writes them to a file.
+
+    gradient over primal   value and gradient together, for the scalar functions of tests/zoo
+    compile                transform and compile a function of 50 lines, nothing cached
+    dispatch               what a call of compiled code costs besides the code
+
+Whatever is compared is timed in turns, so that a machine that slows down slows down both.
+"""

@@ -1,0 +1,44 @@
+"""Timing in turns."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+Call = Callable[[], Any]
+
+
+def seconds_per_call(calls: Sequence[Call], rounds: int, budget: float) -> list[float]:
+    """The time of each call, as the best of `rounds` turns of about `budget` seconds each.
+
+    The best is what the code costs where nothing else wants the machine.
+    """
+    loops = [_loops(call, budget) for call in calls]
+    best = [float("inf")] * len(calls)
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        for _ in range(rounds):
+            for k, (call, count) in enumerate(zip(calls, loops, strict=True)):
+                best[k] = min(best[k], _timed(call, count) / count)
+    finally:
+        if enabled:
+            gc.enable()
+    return best
+
+
+def _loops(call: Call, budget: float) -> int:
+    count = 1
+    while (taken := _timed(call, count)) < budget / 4:
+        count *= 2
+    return max(1, round(count * budget / taken))
+
+
+def _timed(call: Call, count: int) -> float:
+    loop = range(count)
+    start = time.perf_counter()
+    for _ in loop:
+        call()
+    return time.perf_counter() - start
