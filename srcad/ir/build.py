@@ -325,7 +325,7 @@ _ALLOCATIONS = frozenset(
     {
         *(make_list, make_dict, builtins.list, builtins.dict),
         *(np.zeros, np.ones, np.empty, np.full, np.zeros_like, np.ones_like, np.empty_like, np.full_like),
-        *(np.array, np.copy, np.ndarray.copy, runtime.zeros_like, runtime.own),
+        *(np.array, np.copy, np.ndarray.copy, runtime.zeros_like, runtime.shadow, runtime.own),
     }
 )
 """What makes memory that may be written later: each call makes its own."""
@@ -611,6 +611,18 @@ def _simplify_unbroadcast(b: Builder, x: Atom, shape: Atom) -> Atom | None:
     return x
 
 
+def _simplify_getitem(b: Builder, x: Atom, index: Atom) -> Atom | None:
+    """An item of what was just put together."""
+    op = b.definition(x)
+    if op is None or not isinstance(index, Literal) or type(index.value) is not int:
+        return None
+    if op.callee is builtins.list and isinstance(atom_type(op.args[0]), Array):
+        return b.apply(operator.getitem, op.args[0], index)
+    if op.callee in (make_tuple, make_list) and -len(op.args) <= index.value < len(op.args):
+        return op.args[index.value] if op.callee is make_tuple else None
+    return None
+
+
 _SIMPLIFY: dict[Callable[..., Any], Callable[..., Atom | None]] = {
     runtime.over: _simplify_over,
     runtime.times: _simplify_times,
@@ -620,6 +632,7 @@ _SIMPLIFY: dict[Callable[..., Any], Callable[..., Atom | None]] = {
     operator.add: _simplify_add,
     operator.sub: _simplify_sub,
     operator.neg: _simplify_neg,
+    operator.getitem: _simplify_getitem,
     operator.pow: _simplify_pow,
     np.multiply: _simplify_mul,
     np.divide: _simplify_truediv,

@@ -62,7 +62,7 @@ def result_type(
 ) -> Type:
     """The type of ``callee(*args, **keywords)``; ``Unknown`` where the samples do not tell."""
     by_rule = _RULES.get(callee) if _hashable(callee) else None
-    if by_rule is not None and not keywords:
+    if by_rule is not None and (not keywords or by_rule is _cross_type):
         found = by_rule(*args)
         if found is not None:
             return found
@@ -189,6 +189,16 @@ def _len_type(obj: Atom) -> Type:
     return Number("int", dims[0]) if dims and isinstance(dims[0], Dim) else INT
 
 
+def _cross_type(x: Atom, y: Atom) -> Type | None:
+    """Of vectors with three components: no sample has them."""
+    kinds = [k for k in (atom_type(x), atom_type(y)) if isinstance(k, Array) and k.dims is not None]
+    if len(kinds) < 2 or any(k.dtype is None for k in kinds):
+        return UNKNOWN
+    one, other = sorted(kinds, key=lambda k: -len(k.dims or ()))
+    dims = one.dims if one.dims == other.dims else tuple(None for _ in one.dims or ())
+    return Array(np.result_type(one.dtype, other.dtype).name, dims)
+
+
 def _shape_type(obj: Atom) -> Type | None:
     dims = dims_of(atom_type(obj))
     if dims is None:
@@ -281,8 +291,11 @@ def _always(kind: Type) -> Callable[..., Type]:
 
 def _tolist_type(obj: Atom) -> Type | None:
     match atom_type(obj):
-        case Array(dtype=dtype, dims=(_,)) if dtype is not None:
-            return ListType(type_of(np.zeros((), dtype).item()))
+        case Array(dtype=dtype, dims=dims) if dtype is not None and dims:
+            found: Type = type_of(np.zeros((), dtype).item())
+            for _ in dims:
+                found = ListType(found)
+            return found
     return None
 
 
@@ -311,6 +324,8 @@ _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
     operator.is_not: _always(BOOL),
     operator.not_: _always(BOOL),
     operator.contains: _always(BOOL),
+    np.cross: _cross_type,
+    np.linalg.cross: _cross_type,
     np.shape: _shape_type,
     np.ndarray.shape: _shape_type,
     np.ndarray.tolist: _tolist_type,
@@ -327,6 +342,7 @@ class _Examples:
         self.number = number
         self.sizes: dict[object, int] = {}
         self.integers = 0
+        self.reals = 0
 
     def size(self, size: Size) -> int:
         match size:
@@ -354,6 +370,11 @@ class _Examples:
             self.sizes[base.base] = start + self.integers + base.drop
         return max(self.sizes[base.base] - base.drop, 0)
 
+    def real(self) -> float:
+        """A number whose ratio to the others differs from set to set: a count made of them does too."""
+        self.reals += 1
+        return (0.7 * self.reals, 5.3 + 11.0 * self.reals, 40.0 / self.reals)[self.number]
+
     def of(self, kind: Type, value: Value | None = None) -> Any:
         match kind:
             case Number(kind="bool"):
@@ -361,7 +382,7 @@ class _Examples:
             case Number(kind="int"):
                 return self.integer(value if value is not None else Value("", kind))
             case Number(kind="float" | "real"):
-                return 0.7
+                return self.real()
             case Number(kind="complex"):
                 return 0.7 + 0.1j
             case NumPyScalar(dtype=dtype):
@@ -383,7 +404,7 @@ class _Examples:
         if kind == "b":
             pattern = np.ones(count) if self.number == 0 else np.arange(count) % (2 + self.number) == 0
         elif kind in "iu":
-            pattern = np.arange(count) % 2 if self.number else np.zeros(count)
+            pattern = (np.arange(count) + self.number - 1) % 2 if self.number else np.zeros(count)
         else:
             pattern = 0.3 + 0.2 * np.sin(np.arange(count) ** 2)
             if self.number == 1:

@@ -18,6 +18,7 @@ from srcad.rules.registry import (
     lookup_pullback,
     lookup_transpose,
     multilinear,
+    nesting,
     pullback,
     rules,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "lookup_pullback",
     "lookup_transpose",
     "multilinear",
+    "nesting",
     "pullback",
     "rules",
 ]

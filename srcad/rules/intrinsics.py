@@ -3,7 +3,16 @@
 import numpy as np
 
 from srcad.rules.registry import constant, differential, linear, multilinear
-from srcad.runtime import add, fitted, over, stop_gradient, times, unbroadcast, zeros_like
+from srcad.runtime import (
+    add,
+    fitted,
+    over,
+    shadow,
+    stop_gradient,
+    times,
+    unbroadcast,
+    zeros_like,
+)
 
 __all__ = ["fitted", "over", "times", "unbroadcast"]
 
@@ -39,4 +48,10 @@ def add_transpose(ct, x, y):
     return ct, ct
 
 
-constant(stop_gradient, zeros_like)
+@linear(shadow, zeros_like, wrt="x")
+def zeros_like_transpose(ct, x):
+    """Zero: a linear function, whose tangents are containers of the same structure."""
+    return 0
+
+
+constant(stop_gradient)

@@ -64,6 +64,7 @@ __all__ = [
     "lookup_transpose",
     "methods",
     "multilinear",
+    "nesting",
     "pullback",
     "rules",
 ]
@@ -133,6 +134,13 @@ def is_sequence(value: object) -> bool:
     What it knows nothing of counts as a number or an array.
     """
     return isinstance(value, (list, tuple))
+
+
+def nesting(value: object) -> int:
+    """How many levels of lists and tuples `value` has. The compiler answers from its type."""
+    if not isinstance(value, (list, tuple)):
+        return 0
+    return 1 + nesting(value[0] if value else 0)
 
 
 def differential(

@@ -6,7 +6,7 @@ import numpy as np
 
 from srcad.errors import MissingRule
 from srcad.rules.intrinsics import unbroadcast
-from srcad.rules.registry import differential, is_sequence, linear, methods
+from srcad.rules.registry import differential, is_sequence, linear, methods, nesting
 
 # ---- the same elements in another shape
 
@@ -131,7 +131,7 @@ def stack(ct, arrays, axis=0):
     rows = np.moveaxis(ct, axis, 0)
     if isinstance(arrays, np.ndarray):
         return rows
-    return [rows[k] for k in range(len(arrays))]
+    return list(rows)
 
 
 @linear(np.vstack, wrt="tup", sequences=("tup",))
@@ -315,16 +315,16 @@ def array(a, dtype=None, *, da):
 @linear(np.array, np.asarray, np.asanyarray, wrt="a", sequences=("a",))
 def array_transpose(ct, a, dtype=None):
     """Of a number, an array, or lists and tuples of them, nested up to three deep."""
-    if not is_sequence(a):
+    levels = nesting(a)
+    if levels == 0:
         return ct
-    if len(a) == 0 or not is_sequence(a[0]):
-        return [ct[i] for i in range(len(a))]
-    if len(a[0]) == 0 or not is_sequence(a[0][0]):
-        return [[ct[i][j] for j in range(len(a[i]))] for i in range(len(a))]
-    return [
-        [[ct[i][j][k] for k in range(len(a[i][j]))] for j in range(len(a[i]))]
-        for i in range(len(a))
-    ]
+    if levels == np.ndim(ct) and np.result_type(ct) in (np.float64, np.complex128):
+        return ct.tolist()
+    if levels == 1:
+        return list(ct)
+    if levels == 2:
+        return [list(ct[i]) for i in range(len(a))]
+    return [[list(ct[i][j]) for j in range(len(a[i]))] for i in range(len(a))]
 
 
 @differential(*methods("astype"), getattr(np, "astype", None))

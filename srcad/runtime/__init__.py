@@ -3,7 +3,7 @@
 from srcad.runtime.checks import require_number, require_scalar, stop_gradient
 from srcad.runtime.contractions import contraction, transposed_subscripts
 from srcad.runtime.products import over, times
-from srcad.runtime.shapes import add, add_at, fitted, own, unbroadcast, zeros_like
+from srcad.runtime.shapes import add, add_at, fitted, own, shadow, unbroadcast, zeros_like
 from srcad.runtime.special import polygamma
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "polygamma",
     "require_number",
     "require_scalar",
+    "shadow",
     "stop_gradient",
     "times",
     "transposed_subscripts",

@@ -50,6 +50,11 @@ def zeros_like(x: Any) -> Any:
     return 0.0
 
 
+def shadow(x: Any) -> Any:
+    """The zero of the space of adjoints of ``x``, to be written to: a list where ``x`` is a tuple."""
+    return [shadow(i) for i in x] if isinstance(x, (list, tuple)) else zeros_like(x)
+
+
 def add(x: Any, y: Any) -> Any:
     """The sum of two adjoints of one object."""
     match x:

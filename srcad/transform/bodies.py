@@ -37,7 +37,9 @@ class RuleLibrary:
             if function is rules.is_literal:
                 return Static(isinstance(args[0], Static) and rules.is_literal(args[0].value))
             if function is rules.is_sequence:
-                return Static(_is_sequence(args[0]))
+                return Static(_nesting(low, args[0]) > 0)
+            if function is rules.nesting:
+                return Static(_nesting(low, args[0]))
             return builtin.run_static(low, function, [_as_tuple(low, a) for a in args], keywords)
         return NotImplemented
 
@@ -51,13 +53,25 @@ def _as_tuple(low: Any, value: Abstract) -> Abstract:
     return value if items is None else TupleRef(items)
 
 
-def _is_sequence(value: Abstract) -> bool:
+def _nesting(low: Any, value: Any) -> int:
+    """The levels of lists and tuples of a value."""
     match value:
-        case TupleRef() | ListRef() | Static(value=list() | tuple()):
-            return True
+        case TupleRef(items=items):
+            return 1 + max((_nesting(low, i) for i in items), default=0)
+        case ListRef():
+            items_ = containers.items_of(low, value)
+            if items_ is not None:
+                return 1 + max((_nesting(low, i) for i in items_), default=0)
+            return _nesting(low, low.atom(value).type)
+        case Static(value=known):
+            return rules.nesting(known)
         case Value(type=kind):
-            return isinstance(kind, (ListType, TupleType))
-    return False
+            return _nesting(low, kind)
+        case ListType(item=item):
+            return 1 + _nesting(low, item)
+        case TupleType(items=kinds):
+            return 1 + max((_nesting(low, k) for k in kinds), default=0)
+    return 0
 
 
 _EMPTY = Scope(frozenset(), frozenset(), frozenset())

@@ -88,7 +88,8 @@ def zeros(b: Builder, like: Atom, hint: str = "", kind: Type | None = None) -> A
             from srcad.ir.core import make_dict
 
             return b.apply_typed(make_dict, (), tangent_type(kind), hint)
-    return b.apply_typed(runtime.zeros_like, (like,), tangent_type(kind), hint)
+    maker = runtime.shadow if isinstance(kind, Unknown) else runtime.zeros_like
+    return b.apply_typed(maker, (like,), tangent_type(kind), hint)
 
 
 def _dtype(dtype: str) -> tuple[Atom, ...]:
@@ -181,6 +182,11 @@ def match_dtype(b: Builder, term: Atom, kind: Type) -> Atom:
             term = b.apply(np.real, term)
             found = atom_type(term)
     want, have = dtype_of(kind), dtype_of(found)
+    if isinstance(kind, NumPyScalar) and want not in (have, "float64", "complex128"):
+        return b.apply(np.dtype(want).type, term)
+    if isinstance(kind, Array) and want not in (None, "float64", "complex128") and have is None:
+        # what the term is shows at run time, and may be wider
+        return b.apply_typed(np.asarray, (term, Literal(np.dtype(want).type)), kind)
     if isinstance(kind, Array) and want is not None and have is not None and want != have:
         if np.dtype(want).kind in "fc" and not (np.dtype(have).kind == "f" and np.dtype(want).kind == "c"):
             return b.apply(np.ndarray.astype, term, Literal(np.dtype(want).type))
