@@ -8,11 +8,11 @@ are two equal ``ListRef``, and what the list holds stands in the state under its
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from srcad.ir import Atom, Loc, Value
+from srcad.ir import Atom, Value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,6 +50,28 @@ class ObjectRef:
 
     place: int
     cls: type
+
+
+@dataclass(frozen=True, slots=True)
+class SetRef:
+    """A set of constants; the state holds its ``Members`` under its place."""
+
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class IteratorRef:
+    """An iterator; the state holds a ``Cursor`` under its place."""
+
+    place: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SuperRef:
+    """``super()``: the attributes of ``receiver`` as the classes after ``cls`` have them."""
+
+    cls: type
+    receiver: Abstract
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +194,9 @@ Abstract = (
     | ListRef
     | DictRef
     | ObjectRef
+    | SetRef
+    | IteratorRef
+    | SuperRef
     | AccumulatorRef
     | Closure
     | Method
@@ -262,7 +287,22 @@ class Held:
     borrowed: str = ""
 
 
-Contents = Items | Entries | Fields | Held
+@dataclass(frozen=True, slots=True)
+class Members:
+    """The members of a set of constants."""
+
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cursor:
+    """Where an iterator stands."""
+
+    source: Abstract
+    position: int
+
+
+Contents = Items | Entries | Fields | Held | Members | Cursor
 
 
 def constant(value: Any) -> Static:
@@ -283,9 +323,18 @@ def is_static(value: Abstract, *, equal: Any = ...) -> bool:
     return equal is ... or (type(value.value) is type(equal) and value.value == equal)
 
 
-@dataclass(frozen=True, slots=True)
-class Where:
-    """The statement being lowered, for operations and for errors."""
-
-    loc: Loc
-    node: Any
+def first_leaf(value: Any, state: Mapping[Any, Any]) -> Value | None:
+    """The first run-time value in an abstract one."""
+    match value:
+        case Value():
+            return value
+        case TupleRef(items=items):
+            return next((f for i in items if (f := first_leaf(i, state)) is not None), None)
+        case ListRef(place=place) | DictRef(place=place) | ObjectRef(place=place):
+            contents = state.get(("place", place, ""))
+            match contents:
+                case Held(value=held):
+                    return held
+                case Items(items=items) | Entries(values=items) | Fields(values=items):
+                    return next((f for i in items if (f := first_leaf(i, state)) is not None), None)
+    return None

@@ -12,14 +12,12 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from srcad.frontend.abstract import FALSE, TRUE, Abstract, Poison, Static
 from srcad.frontend.control import Thunk, branch, changed_keys, join_regions, run_sequence
 from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import EXITS, Key, Lowering, Region, State
-from srcad.ir import Apply, Atom, Block, Effect, Handler, If, Literal, Op, Try, Value, With
-from srcad.ir import core
+from srcad.ir import Apply, Atom, Block, Effect, Handler, If, Literal, Op, Try, Value, With, core
 from srcad.ir.infer import atom_type
 from srcad.ir.types import OBJECT, Number, Opaque
 from srcad.ir.walk import all_ops, free_values

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import operator
 import types
 from typing import Any
 
 import numpy as np
 
+from srcad.frontend import calls, containers
 from srcad.frontend.abstract import (
     Abstract,
     Closure,
@@ -20,10 +20,13 @@ from srcad.frontend.abstract import (
     ObjectRef,
     Partial,
     RangeRef,
+    SetRef,
     Static,
+    SuperRef,
     Transformed,
     TupleRef,
 )
+from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Lowering, NeedsExact
 from srcad.ir import Literal, Value
 from srcad.ir.types import (
@@ -41,7 +44,7 @@ from srcad.ir.types import (
     rank,
 )
 
-_LISTS = {ListRef: list, DictRef: dict, TupleRef: tuple}
+_LISTS = {ListRef: list, DictRef: dict, TupleRef: tuple, SetRef: set}
 
 
 def get_attribute(low: Lowering, obj: Abstract, name: str) -> Abstract:
@@ -59,7 +62,9 @@ def get_attribute(low: Lowering, obj: Abstract, name: str) -> Abstract:
             inspect.getattr_static(cls, name, None), types.FunctionType
         ) and name not in ("_replace", "_asdict"):
             return Method(Static(getattr(cls, name)), obj)
-        case TupleRef() | ListRef() | DictRef():
+        case SuperRef():
+            return _of_super(low, obj, name)
+        case TupleRef() | ListRef() | DictRef() | SetRef():
             base = _LISTS[type(obj)]
             return Method(Static(getattr(base, name, name)), obj)
         case Value():
@@ -97,8 +102,6 @@ def _of_instance(low: Lowering, obj: ObjectRef, name: str) -> Abstract:
     importer = low.session.importer
     if isinstance(on_class, property):
         importer.member(obj.cls, contents.origin, name, on_class)
-        from srcad.frontend import calls
-
         return calls.call(low, Static(on_class.fget), [obj], {})
     known = contents.get(name)
     if known is not None:
@@ -109,7 +112,6 @@ def _of_instance(low: Lowering, obj: ObjectRef, name: str) -> Abstract:
         live = contents.origin.obj
         if name in getattr(live, "__dict__", {}) or isinstance(on_class, types.MemberDescriptorType):
             found: Abstract = importer.attribute(low, contents.origin, name)
-            low.set_contents(obj, low.contents(obj).set(name, found))  # type: ignore[union-attr, arg-type]
             return found
     if on_class is None:
         low.refuse(f"{obj.cls.__name__} object has no attribute {name!r}", "")
@@ -129,6 +131,32 @@ def _of_instance(low: Lowering, obj: ObjectRef, name: str) -> Abstract:
         return found_
     of_class: Abstract = importer.attribute(low, contents.origin, name)
     return of_class
+
+
+def _of_super(low: Lowering, ref: SuperRef, name: str) -> Abstract:
+    receiver = ref.receiver
+    if isinstance(receiver, ObjectRef):
+        order = receiver.cls.__mro__
+    elif isinstance(receiver, Static) and isinstance(receiver.value, type):
+        order = receiver.value.__mro__
+    else:
+        low.refuse(*refusal("super"))
+    for cls in order[order.index(ref.cls) + 1 :]:
+        if name not in vars(cls):
+            continue
+        match vars(cls)[name]:
+            case property(fget=function):
+                return calls.call(low, Static(function), [receiver], {})
+            case staticmethod(__func__=function):
+                return Static(function)
+            case classmethod(__func__=function):
+                owner = receiver if isinstance(receiver, Static) else Static(order[0])
+                return Method(Static(function), owner)
+            case found if callable(found):
+                return Method(Static(found), receiver)
+            case found:
+                return low.session.importer.class_attribute(low, cls, name, found)
+    low.refuse(f"'super' object has no attribute {name!r}", "look at the names in the base classes")
 
 
 def set_attribute(low: Lowering, obj: Abstract, name: str, value: Abstract) -> None:
@@ -189,9 +217,7 @@ def _of_array(low: Lowering, value: Value, name: str) -> Abstract:
     if name == "size" and rank(kind) == 0:
         return Static(1)
     if not callable(descriptor):
-        from srcad.frontend.containers import wrap
-
-        return wrap(low, low.builder.apply(descriptor, value))
+        return containers.wrap(low, low.builder.apply(descriptor, value))
     return Method(Static(descriptor), value)
 
 
@@ -203,4 +229,4 @@ def _of_opaque(low: Lowering, value: Value, name: str) -> Abstract:
         return Method(Static(getattr(str, name)), value)
     result = Value("", OBJECT)
     low.builder.effect(getattr, value, Literal(name), result=result)
-    return Method(Static(operator.call), result) if False else result
+    return result

@@ -17,10 +17,9 @@ from typing import Any
 import gast
 import numpy as np
 
-from srcad.errors import SourceError, SourceUnavailable
-from srcad.frontend import builtin, containers, control, expressions, statements
+from srcad.errors import SourceError
+from srcad.frontend import attributes, builtin, containers, control, expressions, statements
 from srcad.frontend.abstract import (
-    SCALARS,
     Abstract,
     Closure,
     DictRef,
@@ -35,11 +34,12 @@ from srcad.frontend.abstract import (
     ObjectRef,
     Partial,
     Poison,
+    SetRef,
     Static,
     Transformed,
     TupleRef,
+    first_leaf,
 )
-from srcad.frontend.attributes import get_attribute
 from srcad.frontend.fence import check_fence
 from srcad.frontend.lowering import _PACKAGE, Frame, Lowering, Region, Unreachable, is_leaf
 from srcad.frontend.merge import Merger
@@ -48,7 +48,7 @@ from srcad.frontend.source import FunctionSource, read_function
 from srcad.ir import Atom, Call, Function, FunctionRef, Value
 from srcad.ir.build import Builder
 from srcad.ir.infer import atom_type
-from srcad.ir.types import OBJECT, UNKNOWN, Array, ListType, Type
+from srcad.ir.types import OBJECT, UNKNOWN, Type
 from srcad.ir.walk import free_values
 
 _DEPTH = 60
@@ -100,7 +100,7 @@ def call(low: Lowering, callee: Abstract, args: list[Abstract], keywords: dict[s
             made: Abstract = run(low, args, keywords)
             return made
         case ObjectRef():
-            return call(low, get_attribute(low, callee, "__call__"), args, keywords)
+            return call(low, attributes.get_attribute(low, callee, "__call__"), args, keywords)
         case Value():
             result = Value("", UNKNOWN)
             low.builder.effect(_call_value, callee, *map(low.atom, args), result=result)
@@ -155,7 +155,7 @@ def _call_known(
         getattr(type(function), "__call__", None), types.FunctionType
     ):
         receiver = low.session.importer.receiver(low, function)
-        return call(low, get_attribute(low, receiver, "__call__"), args, keywords)
+        return call(low, attributes.get_attribute(low, receiver, "__call__"), args, keywords)
     return primitive(low, function, args, keywords)
 
 
@@ -180,7 +180,7 @@ def _call_method(
 ) -> Abstract:
     if isinstance(receiver, MaybeUnbound):
         receiver = low.bound(receiver)
-    if isinstance(receiver, (ListRef, DictRef, TupleRef)) and isinstance(function, Static):
+    if isinstance(receiver, (ListRef, DictRef, SetRef, TupleRef)) and isinstance(function, Static):
         name = getattr(function.value, "__name__", str(function.value))
         if not isinstance(function.value, types.FunctionType):
             return containers.call_method(low, receiver, name, args, keywords)
@@ -198,9 +198,11 @@ def primitive(
     if "out" in keywords and not (isinstance(keywords["out"], Static) and keywords["out"].value is None):
         low.refuse("out= writes an array in place", "use the returned array: y = np.add(a, b)")
     keywords = {k: v for k, v in keywords.items() if k != "out"}
-    atoms = [low.atom(a) for a in args]
-    named = {k: low.atom(v) for k, v in keywords.items()}
-    if library.is_effect(function) or not (library.is_known(function) or _is_pure(function)):
+    pure = library.is_known(function) or _is_pure(function)
+    take = low.peek if pure else low.atom
+    atoms = [take(a) for a in args]
+    named = {k: take(v) for k, v in keywords.items()}
+    if library.is_effect(function) or not pure:
         return opaque(low, function, args, keywords)
     if _writes(function):
         containers.refuse_array_write(low, args[0])
@@ -316,8 +318,6 @@ def call_code(
 
 
 def _has_data(low: Lowering, bound: dict[str, Abstract]) -> bool:
-    from srcad.frontend.merge import first_leaf
-
     return any(first_leaf(v, low.state) is not None for v in bound.values())
 
 
@@ -621,6 +621,8 @@ def describe(low: Lowering, value: Abstract) -> Any:
             return ("known", id(known) if not isinstance(known, (str, bool, type(None))) else known)
         case TupleRef(items=items, cls=cls):
             return (cls, tuple(describe(low, i) for i in items))
+        case SetRef():
+            return ("set", low.state.get(("place", value.place, "")))
         case ListRef() | DictRef() | ObjectRef():
             contents = low.state.get(("place", value.place, ""))
             match contents:
@@ -707,5 +709,3 @@ def _dataclass(low: Lowering, cls: Any, args: list[Abstract], keywords: dict[str
     return ref
 
 
-__all__ = ["SourceUnavailable", "call"]
-_ = (Array, ListType)

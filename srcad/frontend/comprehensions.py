@@ -9,7 +9,7 @@ from typing import Any
 
 import gast
 
-from srcad.frontend import containers, statements
+from srcad.frontend import calls, containers, expressions, statements
 from srcad.frontend.abstract import (
     FALSE,
     TRUE,
@@ -18,36 +18,45 @@ from srcad.frontend.abstract import (
     Entries,
     Items,
     ListRef,
+    MaybeUnbound,
+    SetRef,
     Static,
-    TupleRef,
+    Zip,
 )
-from srcad.frontend.control import branch, run_sequence
-from srcad.frontend.lowering import EXITS, Frame, Key, Lowering
+from srcad.frontend.control import branch
+from srcad.frontend.lowering import Frame, Key, Lowering
 from srcad.frontend.scopes import scope_of
 
 
 def list_of(low: Lowering, node: Any, unrolled: bool = False) -> ListRef:
     """``[elt for …]``; a generator expression is evaluated to a list at once."""
-    from srcad.frontend.expressions import evaluate
-
     result = low.new_list(Items(()))
+    unrolled = unrolled or _makes_container(node.elt)
 
     def append() -> None:
-        containers.call_method(low, result, "append", [evaluate(low, node.elt)], {})
+        containers.call_method(low, result, "append", [expressions.evaluate(low, node.elt)], {})
 
     generate(low, node, append, {("place", result.place, "")}, unrolled)
     return result
 
 
+def _makes_container(node: Any) -> bool:
+    """Whether an expression makes a list or dict of its own, which may be changed later."""
+    match node:
+        case gast.List() | gast.ListComp() | gast.Dict() | gast.DictComp():
+            return True
+        case gast.BinOp(left=left, right=right):
+            return _makes_container(left) or _makes_container(right)
+    return False
+
+
 def dict_of(low: Lowering, node: Any) -> DictRef:
     """``{key: value for …}``"""
-    from srcad.frontend.expressions import evaluate
-
     result = low.new_dict(Entries((), ()))
 
     def store() -> None:
-        key = evaluate(low, node.key)
-        containers.set_item(low, result, key, evaluate(low, node.value))
+        key = expressions.evaluate(low, node.key)
+        containers.set_item(low, result, key, expressions.evaluate(low, node.value))
 
     generate(low, node, store, {("place", result.place, "")})
     return result
@@ -57,9 +66,7 @@ def generate(
     low: Lowering, node: Any, each: Callable[[], None], changed: set[Key], unrolled: bool = False
 ) -> None:
     """Run ``each`` for every item of a comprehension, in a scope of its own."""
-    from srcad.frontend.expressions import evaluate, truth
-
-    first = evaluate(low, node.generators[0].iter)
+    first = expressions.evaluate(low, node.generators[0].iter)
     outer = low.frame
     frame = Frame(
         low.session.new_frame(), "<comprehension>", outer.source, scope_of(node), outer.globals, outer
@@ -72,7 +79,7 @@ def generate(
                 each()
                 return
             generator = node.generators[k]
-            iterable = first if k == 0 else evaluate(low, generator.iter)
+            iterable = first if k == 0 else expressions.evaluate(low, generator.iter)
 
             def body() -> None:
                 filtered(generator.ifs, 0, k)
@@ -84,7 +91,7 @@ def generate(
             if j == len(tests):
                 level(k + 1)
                 return
-            known = truth(low, evaluate(low, tests[j]))
+            known = expressions.truth(low, expressions.evaluate(low, tests[j]))
             if isinstance(known, bool):
                 if known:
                     filtered(tests, j + 1, k)
@@ -108,11 +115,9 @@ def reduce_generator(
     low: Lowering, func: Any, args: list[Any], keywords: list[Any]
 ) -> Abstract | None:
     """``sum``, ``any`` or ``all`` of a generator expression, without the list."""
-    from srcad.frontend.expressions import binary, evaluate, load, truth
-
     if not (args and isinstance(args[0], gast.GeneratorExp) and isinstance(func, gast.Name)):
         return None
-    callee = load(low, func.id, func)
+    callee = expressions.load(low, func.id, func)
     if not (isinstance(callee, Static) and _hashable(callee.value) and callee.value in _REDUCTIONS):
         return None
     if keywords or len(args) > 2 or (len(args) == 2 and callee.value is not builtins.sum):
@@ -120,10 +125,10 @@ def reduce_generator(
     node = args[0]
     key: Key = ("variable", low.session.new_frame(), "total")
     if callee.value is builtins.sum:
-        low.state[key] = evaluate(low, args[1]) if len(args) == 2 else Static(0)
+        low.state[key] = expressions.evaluate(low, args[1]) if len(args) == 2 else Static(0)
 
         def add() -> None:
-            low.state[key] = binary(low, operator.add, low.state[key], evaluate(low, node.elt))
+            low.state[key] = expressions.binary(low, operator.add, low.state[key], expressions.evaluate(low, node.elt))
 
         generate(low, node, add, {key})
         total: Abstract = low.state.pop(key)
@@ -134,7 +139,7 @@ def reduce_generator(
     low.state[key] = FALSE if decides else TRUE
 
     def test() -> None:
-        value = truth(low, evaluate(low, node.elt))
+        value = expressions.truth(low, expressions.evaluate(low, node.elt))
 
         def stop() -> None:
             low.state[key] = TRUE if decides else FALSE
@@ -163,59 +168,72 @@ def _hashable(obj: Any) -> bool:
     return True
 
 
-def collect(low: Lowering, iterable: Abstract) -> ListRef:
-    """``list(iterable)`` of what is known at run time only."""
-    result = low.new_list(Items(()))
+def each(
+    low: Lowering, iterable: Abstract, run: Callable[[Abstract], None], changed: set[Key]
+) -> None:
+    """Run ``run`` on every item: a loop that changes the given variables and places."""
     key: Key = ("temporary", low.session.new_place(), "")
 
     def bind(item: Abstract) -> None:
         low.state[key] = item
 
     def body() -> None:
-        containers.call_method(low, result, "append", [low.state.pop(key)], {})
+        run(low.state.pop(key))
 
-    statements.iterate_with(low, iterable, bind, body, {("place", result.place, "")})
+    statements.iterate_with(low, iterable, bind, body, changed)
+
+
+def fold(
+    low: Lowering,
+    iterable: Abstract,
+    start: Abstract,
+    add: Callable[[Abstract, Abstract], Abstract],
+    changed: tuple[Key, ...] = (),
+) -> Abstract:
+    """``add(… add(add(start, a), b) …)`` over all items."""
+    key: Key = ("variable", low.session.new_frame(), "total")
+    low.state[key] = start
+
+    def step(item: Abstract) -> None:
+        low.state[key] = add(low.state[key], item)
+
+    each(low, iterable, step, {key, *changed})
+    found: Abstract = low.state.pop(key)
+    return low.bound(found) if isinstance(found, MaybeUnbound) else found
+
+
+def transform(low: Lowering, iterable: Abstract, function: Callable[[Abstract], Abstract]) -> ListRef:
+    """The list of what a function makes of every item."""
+    result = low.new_list(Items(()))
+
+    def append(item: Abstract) -> None:
+        containers.call_method(low, result, "append", [function(item)], {})
+
+    each(low, iterable, append, {("place", result.place, "")})
     return result
+
+
+def collect(low: Lowering, iterable: Abstract) -> ListRef:
+    """``list(iterable)`` of what is known at run time only."""
+    return transform(low, iterable, lambda item: item)
 
 
 def map_list(low: Lowering, function: Abstract, iterables: list[Abstract]) -> ListRef:
     """``list(map(function, …))``"""
-    from srcad.frontend import calls
-    from srcad.frontend.abstract import Zip
 
-    result = low.new_list(Items(()))
-    key: Key = ("temporary", low.session.new_place(), "")
-    iterable = Zip(tuple(iterables))
+    def apply(item: Abstract) -> Abstract:
+        return calls.call(low, function, containers.unpack(low, item), {})
 
-    def bind(item: Abstract) -> None:
-        low.state[key] = item
-
-    def body() -> None:
-        item = low.state.pop(key)
-        value = calls.call(low, function, containers.unpack(low, item), {})
-        containers.call_method(low, result, "append", [value], {})
-
-    statements.iterate_with(low, iterable, bind, body, {("place", result.place, "")})
-    return result
+    return transform(low, Zip(tuple(iterables)), apply)
 
 
 def filter_list(low: Lowering, function: Abstract, iterable: Abstract) -> ListRef:
     """``list(filter(function, iterable))``"""
-    from srcad.frontend import calls
-    from srcad.frontend.expressions import truth
-
     result = low.new_list(Items(()))
-    key: Key = ("temporary", low.session.new_place(), "")
+    plain = isinstance(function, Static) and function.value is None
 
-    def bind(item: Abstract) -> None:
-        low.state[key] = item
-
-    def body() -> None:
-        item = low.state.pop(key)
-        kept = item if isinstance(function, Static) and function.value is None else calls.call(
-            low, function, [item], {}
-        )
-        known = truth(low, kept)
+    def keep(item: Abstract) -> None:
+        known = expressions.truth(low, item if plain else calls.call(low, function, [item], {}))
 
         def append() -> None:
             containers.call_method(low, result, "append", [item], {})
@@ -226,8 +244,10 @@ def filter_list(low: Lowering, function: Abstract, iterable: Abstract) -> ListRe
         else:
             branch(low, known, append, lambda: None)
 
-    statements.iterate_with(low, iterable, bind, body, {("place", result.place, "")})
+    each(low, iterable, keep, {("place", result.place, "")})
     return result
 
 
-_ = (EXITS, TupleRef, run_sequence)
+def set_of(low: Lowering, node: Any) -> SetRef:
+    """``{elt for …}`` of constants."""
+    return low.new_set(containers.unpack(low, list_of(low, node, unrolled=True)))

@@ -9,28 +9,34 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+import numpy as np
+
+from srcad.frontend import attributes, calls, comprehensions, methods, statements
 from srcad.frontend.abstract import (
     NONE,
     Abstract,
+    Cursor,
     DictRef,
     Entries,
     Enumerate,
-    Fields,
     Held,
     Items,
+    IteratorRef,
     ListRef,
     MaybeUnbound,
     ObjectRef,
     RangeRef,
     Reversed,
+    SetRef,
     SliceRef,
     Static,
     TupleRef,
     Zip,
 )
+from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import SHARED, Lowering, NeedsUnroll, is_leaf
 from srcad.ir import Atom, Literal, Value
-from srcad.ir.core import make_list, make_tuple
+from srcad.ir.core import make_dict, make_list, make_tuple
 from srcad.ir.infer import atom_type
 from srcad.ir.types import (
     FLOAT,
@@ -46,7 +52,6 @@ from srcad.ir.types import (
     join,
     join_all,
 )
-
 
 # ---- run-time results
 
@@ -99,8 +104,6 @@ def writable(low: Lowering, ref: ListRef | DictRef) -> Held:
 
 
 def _materialize(low: Lowering, contents: Items | Entries) -> Value:
-    from srcad.ir.core import make_dict
-
     if isinstance(contents, Items):
         atoms = tuple(map(low.atom, contents.items))
         kind: Type = ListType(join_all(tuple(map(atom_type, atoms))))
@@ -126,6 +129,10 @@ def items_of(low: Lowering, value: Abstract) -> tuple[Abstract, ...] | None:
         case DictRef():
             contents = low.contents(value)
             return tuple(map(Static, contents.keys)) if isinstance(contents, Entries) else None
+        case SetRef():
+            return tuple(map(Static, _ordered(low, value)))
+        case IteratorRef():
+            return _remaining(low, value)
         case Static(value=known):
             if isinstance(known, (str, tuple, range, frozenset, list, dict)):
                 return tuple(wrap(low, Literal(v)) for v in known)
@@ -161,13 +168,39 @@ def items_of(low: Lowering, value: Abstract) -> tuple[Abstract, ...] | None:
     return None
 
 
+def _ordered(low: Lowering, ref: SetRef) -> tuple[Any, ...]:
+    """The members of a set in the order in which Python iterates, where that is always the same."""
+    values = methods.set_values(low, ref)
+    if len(values) > 1 and not all(type(v) is int for v in values):
+        low.refuse("the order of a set is not fixed", "iterate over sorted(...) or use a list")
+    return tuple(set(values))
+
+
+def _remaining(low: Lowering, ref: IteratorRef) -> tuple[Abstract, ...] | None:
+    """What an iterator has not yet handed out; it is exhausted afterwards."""
+    cursor = low.cursor(ref)
+    items = items_of(low, cursor.source)
+    if items is None:
+        return None
+    low.set_contents(ref, Cursor(TupleRef(()), 0))
+    return items[cursor.position :]
+
+
 def unpack(low: Lowering, value: Abstract, count: int | None = None) -> list[Abstract]:
     """All items of an iterable, for ``*xs`` and for tuple targets."""
     found = items_of(low, value)
     if found is not None:
         return list(found)
     if count is not None and isinstance(value, (Value, ListRef)):
-        atom = low.atom(value)
+        if not low.internal:
+            found_count = length(low, value)
+            if isinstance(found_count, Static):
+                if found_count.value != count:
+                    low.raise_known(ValueError(f"expected {count} values to unpack"))
+            else:
+                same = low.builder.apply(operator.eq, low.atom(found_count), Literal(count))
+                statements.require(low, same, ValueError(f"expected {count} values to unpack"))
+        atom = low.peek(value)
         return [
             wrap(low, low.builder.apply(operator.getitem, atom, Literal(k)), element=True)
             for k in range(count)
@@ -240,10 +273,7 @@ def get_item(low: Lowering, obj: Abstract, index: Abstract) -> Abstract:
                 return low.raise_known(error)
             return low.session.importer.constant(low, found)
         case ObjectRef():
-            from srcad.frontend import calls
-            from srcad.frontend.attributes import get_attribute
-
-            return calls.call(low, get_attribute(low, obj, "__getitem__"), [index], {})
+            return calls.call(low, attributes.get_attribute(low, obj, "__getitem__"), [index], {})
         case RangeRef():
             found = low.builder.apply(operator.getitem, low.atom(obj), low.atom(index))
             return wrap(low, found)
@@ -319,8 +349,6 @@ def _scalar_item(low: Lowering, array: Value, index: Abstract) -> Abstract | Non
         return found
     if isinstance(index, Value) and isinstance(index.type, Number) and index.type.kind == "int":
         if array not in session.importer.lists:
-            import numpy as np
-
             made = prelude.apply(np.ndarray.tolist, array, hint=f"{array.hint}_list")
             session.importer.lists[array] = made
         return low.builder.apply(operator.getitem, session.importer.lists[array], index)  # type: ignore[return-value]
@@ -337,7 +365,7 @@ def set_item(low: Lowering, obj: Abstract, index: Abstract, value: Abstract) -> 
             if isinstance(contents, Items) and isinstance(index, Static) and isinstance(index.value, int):
                 items = list(contents.items)
                 if not -len(items) <= index.value < len(items):
-                    low.refuse(f"index {index.value} is out of range: there are {len(items)} items", "")
+                    low.raise_known(IndexError("list assignment index out of range"))
                 items[index.value] = value
                 low.set_contents(obj, Items(tuple(items)))
                 return
@@ -349,18 +377,15 @@ def set_item(low: Lowering, obj: Abstract, index: Abstract, value: Abstract) -> 
                     "keep items of different kinds in separate lists",
                     kind=NeedsUnroll,
                 )
-            _update(low, obj, operator.setitem, low.atom(index), low.atom(value), item=value)
+            update(low, obj, operator.setitem, low.atom(index), low.atom(value), item=value)
         case DictRef():
             contents = low.contents(obj)
             if isinstance(contents, Entries) and isinstance(index, Static):
                 low.set_contents(obj, contents.set(index.value, value))
                 return
-            _update(low, obj, operator.setitem, low.atom(index), low.atom(value), item=value)
+            update(low, obj, operator.setitem, low.atom(index), low.atom(value), item=value)
         case ObjectRef():
-            from srcad.frontend import calls
-            from srcad.frontend.attributes import get_attribute
-
-            calls.call(low, get_attribute(low, obj, "__setitem__"), [index, value], {})
+            calls.call(low, attributes.get_attribute(low, obj, "__setitem__"), [index, value], {})
         case _:
             refuse_array_write(low, obj)
 
@@ -383,24 +408,29 @@ def delete_item(low: Lowering, obj: Abstract, index: Abstract) -> None:
         contents = low.contents(obj)
         if isinstance(contents, Items) and isinstance(index, Static):
             items = list(contents.items)
-            del items[index.value]
+            try:
+                del items[index.value]
+            except IndexError as error:
+                low.raise_known(error)
             low.set_contents(obj, Items(tuple(items)))
             return
         if not _is_slice(index):
-            call_method(low, obj, "pop", [index], {})
+            methods.call_method(low, obj, "pop", [index], {})
             return
     if isinstance(obj, DictRef):
         contents = low.contents(obj)
         if isinstance(contents, Entries) and isinstance(index, Static):
+            if contents.get(index.value) is None:
+                low.raise_known(KeyError(index.value))
             pairs = [(k, v) for k, v in zip(contents.keys, contents.values, strict=True) if k != index.value]
             low.set_contents(obj, Entries(tuple(k for k, _ in pairs), tuple(v for _, v in pairs)))
             return
-        call_method(low, obj, "pop", [index], {})
+        methods.call_method(low, obj, "pop", [index], {})
         return
     low.refuse("an item of this is deleted", "build a new list without it")
 
 
-def _update(
+def update(
     low: Lowering,
     ref: ListRef | DictRef,
     callee: Any,
@@ -408,6 +438,7 @@ def _update(
     item: Abstract | None = None,
     returns: bool = False,
 ) -> Abstract:
+    """Write a run-time list or dict; what the write returns, if that is asked for."""
     held = writable(low, ref)
     kind = held.value.type
     if item is not None:
@@ -444,17 +475,29 @@ def share(low: Lowering, value: Abstract) -> None:
 
 def contains(low: Lowering, container: Abstract, item: Abstract) -> Abstract:
     """``item in container``"""
+    if isinstance(container, SetRef) and isinstance(item, Static):
+        return Static(item.value in methods.set_values(low, container))
+    if isinstance(container, (Static, SetRef)) and isinstance(item, Value):
+        return wrap(low, low.builder.apply(operator.contains, low.atom(container), item))
     if isinstance(container, DictRef):
         contents = low.contents(container)
         if isinstance(contents, Entries) and isinstance(item, Static):
             return Static(item.value in contents.keys)
-        return wrap(low, low.builder.apply(operator.contains, low.dict_atom(container), low.atom(item)))
+        return wrap(low, low.builder.apply(operator.contains, low.peek(container), low.atom(item)))
     found = items_of(low, container)
     if found is not None and isinstance(item, Static) and all(isinstance(v, Static) for v in found):
         return Static(any(v.value is item.value or v.value == item.value for v in found))  # type: ignore[union-attr]
     if isinstance(container, Static) and isinstance(item, Static):
         return Static(item.value in container.value)
-    return wrap(low, low.builder.apply(operator.contains, low.atom(container), low.atom(item)))
+    return wrap(low, low.builder.apply(operator.contains, low.peek(container), low.atom(item)))
+
+
+_SET_METHODS = {
+    operator.or_: "union",
+    operator.and_: "intersection",
+    operator.sub: "difference",
+    operator.xor: "symmetric_difference",
+}
 
 
 def combine(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract | None:
@@ -462,6 +505,14 @@ def combine(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract | None
     for value in (x, y):
         if isinstance(value, MaybeUnbound):
             return None
+        if isinstance(value, Value) and isinstance(value.type, ListType) and op in (operator.add, operator.mul):
+            low.refuse("a tuple of run-time length is joined or repeated", "use lists")
+    if isinstance(x, SetRef) and isinstance(y, SetRef) and op in _SET_METHODS:
+        return call_method(low, x, _SET_METHODS[op], [y], {})
+    if op is operator.or_ and isinstance(x, DictRef) and isinstance(y, DictRef):
+        joined = call_method(low, x, "copy", [], {})
+        call_method(low, joined, "update", [y], {})
+        return joined
     if op is operator.add:
         if isinstance(x, TupleRef) and isinstance(y, TupleRef):
             return TupleRef((*x.items, *y.items))
@@ -469,7 +520,7 @@ def combine(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract | None
             a, b = low.contents(x), low.contents(y)
             if isinstance(a, Items) and isinstance(b, Items):
                 return low.new_list(Items((*a.items, *b.items)))
-            left, right = (c.value if isinstance(c, Held) else low.list_atom(r) for c, r in ((a, x), (b, y)))
+            left, right = (low.peek(r) if isinstance(c, Held) else low.list_atom(r) for c, r in ((a, x), (b, y)))
             return wrap(low, low.builder.apply(operator.add, left, right))
     if op is operator.mul:
         for value, count in ((x, y), (y, x)):
@@ -479,7 +530,7 @@ def combine(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract | None
                 if isinstance(value, ListRef) and isinstance(c := low.contents(value), Items):
                     return low.new_list(Items(c.items * count.value))
             if isinstance(value, ListRef) and isinstance(count, (Value, Static)):
-                return wrap(low, low.builder.apply(operator.mul, low.list_atom(value), low.atom(count)))
+                return wrap(low, low.builder.apply(operator.mul, low.peek(value), low.atom(count)))
     return None
 
 
@@ -491,249 +542,41 @@ def entries(low: Lowering, value: Abstract) -> list[tuple[Any, Abstract]]:
             return list(zip(contents.keys, contents.values, strict=True))
     if isinstance(value, Static) and isinstance(value.value, dict):
         return [(k, low.session.importer.constant(low, v)) for k, v in value.value.items()]
-    low.refuse("the keys of ** are known at run time only", "pass the arguments by name")
+    low.refuse(*refusal("changing keys"))
 
 
-# ---- methods
+# ---- conversions
+
+
+def keys_of(low: Lowering, ref: DictRef) -> ListRef:
+    """The keys of a run-time dict."""
+    made = low.builder.apply_typed(list, (low.peek(ref),), ListType(OBJECT))
+    return low.new_list(Held(made))
 
 
 def call_method(
     low: Lowering, ref: Abstract, name: str, args: list[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
-    """A method of a list, dict or tuple."""
-    method = _METHODS.get((type(ref), name))
-    if method is None:
-        low.refuse(f"the method {name} of this container is not supported", "build a new list instead")
-    result: Abstract = method(low, ref, *args, **keywords)
-    return result
-
-
-def _append(low: Lowering, ref: ListRef, item: Abstract) -> Abstract:
-    contents = low.contents(ref)
-    if isinstance(contents, Items):
-        low.set_contents(ref, Items((*contents.items, item)))
-        return NONE
-    return _update(low, ref, list.append, low.atom(item), item=item)
-
-
-def _extend(low: Lowering, ref: ListRef, more: Abstract) -> Abstract:
-    found = items_of(low, more)
-    contents = low.contents(ref)
-    if found is not None and not isinstance(more, Value):
-        if isinstance(contents, Items):
-            low.set_contents(ref, Items((*contents.items, *found)))
-        else:
-            for item in found:
-                _append(low, ref, item)
-        return NONE
-    joined = combine(low, operator.add, ref, more if isinstance(more, ListRef) else to_list(low, more))
-    assert isinstance(joined, ListRef)
-    writable(low, ref)
-    low.set_contents(ref, low.contents(joined))
-    return NONE
-
-
-def _insert(low: Lowering, ref: ListRef, index: Abstract, item: Abstract) -> Abstract:
-    contents = low.contents(ref)
-    if isinstance(contents, Items) and isinstance(index, Static):
-        items = list(contents.items)
-        items.insert(index.value, item)
-        low.set_contents(ref, Items(tuple(items)))
-        return NONE
-    return _update(low, ref, list.insert, low.atom(index), low.atom(item), item=item)
-
-
-def _pop(low: Lowering, ref: ListRef, index: Abstract = Static(-1)) -> Abstract:
-    contents = low.contents(ref)
-    if isinstance(contents, Items) and isinstance(index, Static):
-        items = list(contents.items)
-        if not -len(items) <= index.value < len(items):
-            low.refuse("an item is popped from a list that has none there", "")
-        item = items.pop(index.value)
-        low.set_contents(ref, Items(tuple(items)))
-        return item
-    args = () if isinstance(index, Static) and index.value == -1 else (low.atom(index),)
-    return _update(low, ref, list.pop, *args, returns=True)
-
-
-def _list_copy(low: Lowering, ref: ListRef) -> Abstract:
-    contents = low.contents(ref)
-    if isinstance(contents, Items):
-        return low.new_list(Items(contents.items))
-    assert isinstance(contents, Held)
-    return wrap(low, low.builder.apply(list, contents.value))
-
-
-def _list_index(low: Lowering, ref: ListRef, item: Abstract) -> Abstract:
-    return wrap(low, low.builder.apply(list.index, low.list_atom(ref), low.atom(item)))
-
-
-def _list_count(low: Lowering, ref: ListRef, item: Abstract) -> Abstract:
-    return wrap(low, low.builder.apply(list.count, low.list_atom(ref), low.atom(item)))
-
-
-def _reverse(low: Lowering, ref: ListRef) -> Abstract:
-    contents = low.contents(ref)
-    if isinstance(contents, Items):
-        low.set_contents(ref, Items(tuple(reversed(contents.items))))
-        return NONE
-    held = writable(low, ref)
-    back = low.builder.apply(operator.getitem, held.value, Literal(slice(None, None, -1)))
-    assert isinstance(back, Value)
-    low.set_contents(ref, Held(back))
-    return NONE
-
-
-def _clear(low: Lowering, ref: ListRef) -> Abstract:
-    low.contents(ref)
-    low.set_contents(ref, Items(()))
-    return NONE
-
-
-def _get(low: Lowering, ref: DictRef, key: Abstract, default: Abstract = NONE) -> Abstract:
-    contents = low.contents(ref)
-    if isinstance(contents, Entries) and isinstance(key, Static):
-        found = contents.get(key.value)
-        return default if found is None else found
-    from srcad.frontend.control import choose
-    from srcad.frontend.expressions import truth
-
-    present = truth(low, contains(low, ref, key))
-    if isinstance(present, bool):
-        return get_item(low, ref, key) if present else default
-    return choose(low, present, lambda: get_item(low, ref, key), lambda: default)
-
-
-def _setdefault(low: Lowering, ref: DictRef, key: Abstract, default: Abstract = NONE) -> Abstract:
-    contents = low.contents(ref)
-    if isinstance(contents, Entries) and isinstance(key, Static):
-        found = contents.get(key.value)
-        if found is None:
-            set_item(low, ref, key, default)
-            return default
-        return found
-    low.refuse("setdefault with a run-time key is not supported", "test with `in` and assign")
-
-
-def _dict_pop(low: Lowering, ref: DictRef, key: Abstract, default: Abstract | None = None) -> Abstract:
-    contents = low.contents(ref)
-    if isinstance(contents, Entries) and isinstance(key, Static):
-        found = contents.get(key.value)
-        if found is None:
-            if default is None:
-                low.refuse(f"the dict has no key {key.value!r}", "its keys are known here")
-            return default
-        delete_item(low, ref, key)
-        return found
-    if default is not None:
-        low.refuse("pop with a default and a run-time key is not supported", "test with `in` first")
-    return _update(low, ref, dict.pop, low.atom(key), returns=True)
-
-
-def _dict_update(low: Lowering, ref: DictRef, other: Abstract | None = None, **named: Abstract) -> Abstract:
-    pairs = [] if other is None else entries(low, other)
-    for key, value in [*pairs, *named.items()]:
-        set_item(low, ref, Static(key), value)
-    return NONE
-
-
-def _keys(low: Lowering, ref: DictRef) -> Abstract:
-    contents = low.contents(ref)
-    if isinstance(contents, Entries):
-        return TupleRef(tuple(map(Static, contents.keys)))
-    assert isinstance(contents, Held)
-    return wrap(low, low.builder.apply_typed(list, (contents.value,), ListType(OBJECT)))
-
-
-def _values(low: Lowering, ref: DictRef) -> Abstract:
-    contents = low.contents(ref)
-    if isinstance(contents, Entries):
-        return TupleRef(contents.values)
-    low.refuse(
-        "the values of a dict with run-time keys are iterated",
-        "iterate over the dict and index it: for k in d: … d[k]",
-    )
-
-
-def _entry_pairs(low: Lowering, ref: DictRef) -> Abstract:
-    contents = low.contents(ref)
-    if isinstance(contents, Entries):
-        pairs = zip(contents.keys, contents.values, strict=True)
-        return TupleRef(tuple(TupleRef((Static(k), v)) for k, v in pairs))
-    low.refuse(
-        "the items of a dict with run-time keys are iterated",
-        "iterate over the dict and index it: for k in d: … d[k]",
-    )
-
-
-def _dict_copy(low: Lowering, ref: DictRef) -> Abstract:
-    contents = low.contents(ref)
-    if isinstance(contents, Entries):
-        return low.new_dict(contents)
-    assert isinstance(contents, Held)
-    return wrap(low, low.builder.apply_typed(dict, (contents.value,), contents.value.type))
-
-
-def _replace(low: Lowering, ref: TupleRef, **named: Abstract) -> Abstract:
-    fields = ref.cls._fields  # type: ignore[attr-defined]
-    items = tuple(named.get(n, v) for n, v in zip(fields, ref.items, strict=True))
-    return TupleRef(items, ref.cls)
-
-
-def _asdict(low: Lowering, ref: TupleRef) -> Abstract:
-    return low.new_dict(Entries(tuple(ref.cls._fields), ref.items))  # type: ignore[attr-defined]
-
-
-def _tuple_index(low: Lowering, ref: TupleRef, item: Abstract) -> Abstract:
-    return wrap(low, low.builder.apply(tuple.index, low.atom(ref), low.atom(item)))
-
-
-_METHODS: dict[tuple[type, str], Any] = {
-    (ListRef, "append"): _append,
-    (ListRef, "extend"): _extend,
-    (ListRef, "insert"): _insert,
-    (ListRef, "pop"): _pop,
-    (ListRef, "copy"): _list_copy,
-    (ListRef, "index"): _list_index,
-    (ListRef, "count"): _list_count,
-    (ListRef, "reverse"): _reverse,
-    (ListRef, "clear"): _clear,
-    (DictRef, "get"): _get,
-    (DictRef, "setdefault"): _setdefault,
-    (DictRef, "pop"): _dict_pop,
-    (DictRef, "update"): _dict_update,
-    (DictRef, "keys"): _keys,
-    (DictRef, "values"): _values,
-    (DictRef, "items"): _entry_pairs,
-    (DictRef, "copy"): _dict_copy,
-    (TupleRef, "_replace"): _replace,
-    (TupleRef, "_asdict"): _asdict,
-    (TupleRef, "index"): _tuple_index,
-}
+    """A method of a list, dict, set or tuple."""
+    return methods.call_method(low, ref, name, args, keywords)
 
 
 def to_list(low: Lowering, value: Abstract) -> ListRef:
     """``list(value)``"""
     if isinstance(value, ListRef):
-        copy = _list_copy(low, value)
+        copy = methods.call_method(low, value, "copy", [], {})
         assert isinstance(copy, ListRef)
         return copy
     found = items_of(low, value)
     if found is not None:
         return low.new_list(Items(found))
-    if isinstance(value, (Zip, Enumerate, Reversed)):
-        from srcad.frontend import comprehensions
-
+    if isinstance(value, (Zip, Enumerate, Reversed, IteratorRef)):
         return comprehensions.collect(low, value)
     if isinstance(value, DictRef):
-        keys = _keys(low, value)
-        assert isinstance(keys, ListRef)
-        return keys
+        return keys_of(low, value)
     made = wrap(low, low.builder.apply(list, low.atom(value)))
     if isinstance(made, ListRef):
         return made
     assert isinstance(made, Value)
     return low.new_list(Held(made))
 
-
-_ = Fields

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import operator
 from typing import Any
 
 import gast
 
-from srcad.frontend import calls, comprehensions, containers
+from srcad.frontend import attributes, calls, comprehensions, containers, methods
 from srcad.frontend.abstract import (
     FALSE,
     NONE,
@@ -24,17 +25,16 @@ from srcad.frontend.abstract import (
     ObjectRef,
     Partial,
     Poison,
+    SetRef,
     SliceRef,
     Static,
     TupleRef,
 )
-from srcad.frontend.attributes import get_attribute
 from srcad.frontend.control import choose
 from srcad.frontend.loops import RetryLoop
 from srcad.frontend.lowering import Frame, Lowering
 from srcad.ir import Atom, Literal, Value
 from srcad.ir.core import format_value, make_fstring
-from srcad.ir.infer import atom_type
 from srcad.ir.types import NONE as NONE_TYPE
 from srcad.ir.types import NOTHING, OBJECT, Opaque, Optional, TupleType, Unknown
 
@@ -101,7 +101,7 @@ def evaluate(low: Lowering, node: Any) -> Abstract:
         case gast.Subscript(value=value, slice=index):
             return containers.get_item(low, evaluate(low, value), evaluate_index(low, index))
         case gast.Attribute(value=value, attr=name):
-            return get_attribute(low, evaluate(low, value), name)
+            return attributes.get_attribute(low, evaluate(low, value), name)
         case gast.Call(func=func, args=args, keywords=keywords):
             return call_expression(low, func, args, keywords, node)
         case gast.Lambda():
@@ -110,6 +110,10 @@ def evaluate(low: Lowering, node: Any) -> Abstract:
             return comprehensions.list_of(low, node)
         case gast.DictComp():
             return comprehensions.dict_of(low, node)
+        case gast.Set(elts=elts):
+            return low.new_set(list(display(low, elts)))
+        case gast.SetComp():
+            return comprehensions.set_of(low, node)
         case gast.JoinedStr(values=values):
             return fstring(low, values)
         case gast.Slice():
@@ -230,9 +234,9 @@ def _overloaded(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract | 
     if name is None:
         return None
     if isinstance(x, ObjectRef) and hasattr(x.cls, f"__{name}__"):
-        return calls.call(low, get_attribute(low, x, f"__{name}__"), [y], {})
+        return calls.call(low, attributes.get_attribute(low, x, f"__{name}__"), [y], {})
     if isinstance(y, ObjectRef) and hasattr(y.cls, f"__r{name}__"):
-        return calls.call(low, get_attribute(low, y, f"__r{name}__"), [x], {})
+        return calls.call(low, attributes.get_attribute(low, y, f"__r{name}__"), [x], {})
     return None
 
 
@@ -241,7 +245,7 @@ def unary(low: Lowering, op: Any, x: Abstract) -> Abstract:
     if isinstance(x, Static) and isinstance(x.value, (int, float, complex)):
         return Static(op(x.value))
     if isinstance(x, ObjectRef) and op in _METHODS:
-        return calls.call(low, get_attribute(low, x, f"__{_METHODS[op]}__"), [], {})
+        return calls.call(low, attributes.get_attribute(low, x, f"__{_METHODS[op]}__"), [], {})
     return wrap(low, low.builder.apply(op, low.atom(x)))
 
 
@@ -263,11 +267,13 @@ def truth(low: Lowering, value: Abstract) -> bool | Atom:
                 return bool(contents.items)
             if isinstance(contents, Entries):
                 return bool(contents.keys)
-            return low.atom(value)
+            return low.peek(value)
+        case SetRef():
+            return bool(methods.set_values(low, value))
         case ObjectRef(cls=cls):
             for name in ("__bool__", "__len__"):
                 if hasattr(cls, name):
-                    return truth(low, calls.call(low, get_attribute(low, value, name), [], {}))
+                    return truth(low, calls.call(low, attributes.get_attribute(low, value, name), [], {}))
             return True
         case Value(type=kind):
             if kind == NONE_TYPE:
@@ -495,8 +501,6 @@ def evaluate_manager(low: Lowering, node: Any) -> Abstract:
     callee = evaluate(low, node.func)
     if not isinstance(callee, Static):
         low.refuse("the context manager is made by a function defined here", "define it at module level")
-    import contextlib
-
     if callee.value is contextlib.suppress:
         return callee
     args = [low.atom(evaluate(low, a)) for a in node.args]
@@ -505,5 +509,3 @@ def evaluate_manager(low: Lowering, node: Any) -> Abstract:
     low.builder.effect(callee.value, *args, result=manager, **keywords)
     return manager
 
-
-__all__ = ["atom_type", "evaluate", "load", "truth"]

@@ -14,20 +14,21 @@ from srcad.frontend.abstract import (
     FALSE,
     TRUE,
     Closure,
+    DictRef,
     Entries,
     Fields,
     Held,
     Items,
     ListRef,
-    DictRef,
     MaybeUnbound,
+    Members,
     ObjectRef,
     Poison,
     Static,
     TupleRef,
 )
 from srcad.frontend.control import branch, changed_keys, merge_key
-from srcad.frontend.lowering import EXITS, Key, Lowering, Region, State, is_leaf
+from srcad.frontend.lowering import EXITS, Key, Lowering, NeedsUnroll, Region, State, is_leaf
 from srcad.frontend.merge import Merger, as_dynamic, substitute
 from srcad.ir import (
     UNDEFINED,
@@ -112,6 +113,7 @@ def lower_loop(
     low.refuse(
         "the types of what this loop carries do not settle",
         "give each variable one type before the loop and in it",
+        kind=NeedsUnroll,
     )
 
 
@@ -349,6 +351,8 @@ class _Fit:
         if start is end and not isinstance(start, Held):
             return True
         match start, end:
+            case Members(), Members():
+                return start == end
             case Held(value=param), _:
                 if param not in self.order:
                     return start is end or (isinstance(end, Held) and end.value is param)

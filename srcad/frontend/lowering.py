@@ -8,6 +8,7 @@ a copy of the state, into a builder of its own; ``merge`` brings the copies toge
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,8 +21,10 @@ from srcad.frontend.abstract import (
     FALSE,
     SCALARS,
     Abstract,
+    AccumulatorRef,
     Closure,
     Contents,
+    Cursor,
     DictRef,
     Entries,
     Enumerate,
@@ -29,25 +32,32 @@ from srcad.frontend.abstract import (
     Held,
     Intrinsic,
     Items,
+    IteratorRef,
     ListRef,
     MaybeUnbound,
+    Members,
     Method,
     ObjectRef,
     Partial,
     Poison,
     RangeRef,
     Reversed,
+    SetRef,
     SliceRef,
     Static,
+    SuperRef,
     Transformed,
     TupleRef,
     Zip,
+    first_leaf,
 )
+from srcad.frontend.fence import refusal
 from srcad.frontend.scopes import Scope
 from srcad.frontend.source import FunctionSource
 from srcad.ir import Atom, FunctionRef, Literal, Loc, Value
 from srcad.ir.build import Builder
 from srcad.ir.core import check_bound, make_dict, make_list, make_tuple, raise_error
+from srcad.ir.tree import dataclass_of
 
 Key = tuple[str, int, str]
 State = dict[Key, Any]
@@ -259,8 +269,6 @@ class Lowering:
 
     def either(self, x: Atom, y: Atom) -> Atom:
         """``x or y`` of two flags."""
-        import operator
-
         if isinstance(x, Literal):
             return x if x.value else y
         if isinstance(y, Literal):
@@ -269,20 +277,20 @@ class Lowering:
 
     def negate(self, x: Atom) -> Atom:
         """``not x`` of a flag."""
-        import operator
-
         return self.builder.apply(operator.not_, x)
 
     # ---- contents
 
-    def contents(self, ref: ListRef | DictRef | ObjectRef) -> Contents:
+    def contents(self, ref: ListRef | DictRef | ObjectRef | SetRef | IteratorRef) -> Contents:
         """What a container holds."""
         held: Contents = self.state[("place", ref.place, "")]
         if isinstance(held, Poison):
             self.refuse(held.message, held.hint)
         return held
 
-    def set_contents(self, ref: ListRef | DictRef | ObjectRef, contents: Contents) -> None:
+    def set_contents(
+        self, ref: ListRef | DictRef | ObjectRef | SetRef | IteratorRef, contents: Contents
+    ) -> None:
         """Replace what a container holds."""
         self.state[("place", ref.place, "")] = contents
 
@@ -304,7 +312,42 @@ class Lowering:
         self.set_contents(ref, contents)
         return ref
 
+    def new_set(self, items: list[Abstract]) -> SetRef:
+        """A set of its own."""
+        ref = SetRef(self.session.new_place())
+        known: dict[Any, None] = {}
+        for item in items:
+            if not (isinstance(item, Static) and is_leaf(item)):
+                self.refuse(*refusal("active set"), kind=NeedsUnroll)
+            known.setdefault(item.value)
+        self.set_contents(ref, Members(tuple(known)))
+        return ref
+
+    def new_iterator(self, source: Abstract) -> IteratorRef:
+        """An iterator at its start."""
+        ref = IteratorRef(self.session.new_place())
+        self.set_contents(ref, Cursor(source, 0))
+        return ref
+
+    def cursor(self, ref: IteratorRef) -> Cursor:
+        """Where an iterator stands."""
+        found = self.contents(ref)
+        assert isinstance(found, Cursor)
+        return found
+
     # ---- atoms
+
+    def peek(self, value: Abstract) -> Atom:
+        """The run-time object for what only looks at it: a list stays its owner's."""
+        if isinstance(value, (ListRef, DictRef)):
+            contents = self.contents(value)
+            if isinstance(contents, Held):
+                return contents.value
+        if isinstance(value, TupleRef) and value.cls is tuple:
+            atoms = tuple(map(self.peek, value.items))
+            if any(not isinstance(a, Literal) for a in atoms):
+                return self.builder.apply(make_tuple, *atoms)
+        return self.atom(value)
 
     def atom(self, value: Abstract) -> Atom:
         """The run-time object for an abstract one; containers are built by displays."""
@@ -337,13 +380,21 @@ class Lowering:
                 return self.instance_atom(value)
             case Poison(message=message, hint=hint):
                 self.refuse(message, hint)
+            case SuperRef():
+                self.refuse(*refusal("super"))
+            case AccumulatorRef():
+                raise AssertionError("an adjoint that is added to is used as a value")
             case Closure() | Method() | Partial() | Transformed() | Intrinsic():
                 self.refuse(
                     "a function made here is given to code that srcad does not look into",
                     "call it here, or pass a function defined at module level",
                     kind=NeedsUnroll,
                 )
-            case Zip() | Enumerate() | Reversed():
+            case SetRef():
+                contents = self.contents(value)
+                assert isinstance(contents, Members)
+                return Literal(set(contents.values))
+            case Zip() | Enumerate() | Reversed() | IteratorRef():
                 self.refuse("an iterator is used as a value", "wrap it in list(...)")
 
     def list_atom(self, ref: ListRef) -> Atom:
@@ -371,15 +422,11 @@ class Lowering:
         """A run-time instance of a class made in the function."""
         contents = self.contents(ref)
         assert isinstance(contents, Fields)
-        from srcad.ir.tree import dataclass_of
-
         fields = [a for n, v in zip(contents.names, contents.values, strict=True) for a in (Literal(n), self.atom(v))]
         return self.builder.apply(dataclass_of, Literal(ref.cls), self.builder.apply(make_dict, *fields))
 
     def bound(self, value: MaybeUnbound) -> Abstract:
         """The value of a variable that may be unbound, with the check that it is not."""
-        from srcad.frontend.merge import first_leaf
-
         leaf = first_leaf(value.value, self.state)
         if leaf is not None:
             self.builder.effect(check_bound, leaf, Literal(value.name))
@@ -398,6 +445,9 @@ class Lowering:
 
 
 SHARED = "shared"
+
+Handler = Callable[[Lowering, list[Abstract], dict[str, Abstract]], Any]
+"""What a builtin does to abstract values; NotImplemented leaves the call as it is."""
 
 
 def is_leaf(value: object) -> bool:

@@ -8,18 +8,16 @@ from typing import Any
 
 import gast
 
-from srcad.frontend import calls, containers, expressions, statements
+from srcad.frontend import attributes, calls, containers, expressions, statements
 from srcad.frontend.abstract import (
     Abstract,
     DictRef,
     Entries,
     Items,
     ListRef,
-    ObjectRef,
     Static,
     TupleRef,
 )
-from srcad.frontend.attributes import get_attribute
 from srcad.frontend.control import branch, choose
 from srcad.frontend.lowering import Lowering
 from srcad.ir import Atom
@@ -147,7 +145,7 @@ def _class(low: Lowering, subject: Abstract, node: Any, bindings: Bindings) -> b
     names = list(getattr(cls.value, "__match_args__", ())) if isinstance(cls, Static) else []
     pairs = [*zip(names, node.patterns, strict=False), *zip(node.kwd_attrs, node.kwd_patterns, strict=True)]
     for name, inner in pairs:
-        matched = both(low, matched, pattern(low, get_attribute(low, subject, name), inner, bindings))
+        matched = both(low, matched, pattern(low, attributes.get_attribute(low, subject, name), inner, bindings))
     return matched
 
 
@@ -172,5 +170,3 @@ def _mapping(
         bindings[_name(rest)] = low.new_dict(Entries(tuple(k for k, _ in pairs), tuple(v for _, v in pairs)))
     return matched
 
-
-_ = ObjectRef

@@ -16,25 +16,30 @@ from typing import Any
 from srcad.frontend.abstract import (
     Abstract,
     Closure,
+    Cursor,
     DictRef,
     Entries,
     Fields,
     Held,
     Items,
+    IteratorRef,
     ListRef,
     MaybeUnbound,
+    Members,
     Method,
     ObjectRef,
     Poison,
     RangeRef,
+    SetRef,
     SliceRef,
     Static,
     TupleRef,
 )
-from srcad.frontend.lowering import SHARED, Lowering, Region, State, is_leaf
+from srcad.frontend.lowering import SHARED, Lowering, Region, is_leaf
 from srcad.ir import Atom, Literal, Value
+from srcad.ir.core import make_dict, make_list
 from srcad.ir.infer import atom_type
-from srcad.ir.types import NOTHING, Type, can_join, join_all
+from srcad.ir.types import ListType, TupleType, Type, can_join, join_all
 
 Leaf = Callable[[str, list[Atom | None], Type], Value]
 """Makes the value that paths hand over: its hint, the atom of each path (None: no value), its type."""
@@ -92,7 +97,9 @@ class Merger:
                 isinstance(v, TupleRef) and v.cls is cls and len(v.items) == len(items) for v in present
             ):
                 return TupleRef(self._each(values, "items", len(items), hint), cls)
-            case ListRef() | DictRef() | ObjectRef() if all(type(v) is type(first) for v in present):
+            case ListRef() | DictRef() | ObjectRef() | SetRef() | IteratorRef() if all(
+                type(v) is type(first) for v in present
+            ):
                 if all(v == first for v in present):
                     return first
                 if isinstance(first, ObjectRef) and any(v.cls is not first.cls for v in present):
@@ -166,6 +173,12 @@ class Merger:
         if not self.force and len(present) == len(contents) and all(c is first for c in present):
             return first
         match first:
+            case Members() if all(c == first for c in present):
+                return first
+            case Cursor(source=source, position=position) if all(
+                isinstance(c, Cursor) and c.source is source and c.position == position for c in present
+            ):
+                return first
             case Items(items=items) if all(isinstance(c, Items) and len(c.items) == len(items) for c in present):
                 return Items(self._each(contents, "items", len(items), hint))
             case Entries(keys=keys) if all(isinstance(c, Entries) and c.keys == keys for c in present):
@@ -189,8 +202,6 @@ class Merger:
         return self._poison(hint)
 
     def _contents_atom(self, side: int, contents: Any) -> Atom:
-        from srcad.ir.core import make_dict, make_list
-
         if isinstance(contents, Held):
             return contents.value
         with self.low.inside(self.sides[side]):
@@ -203,8 +214,6 @@ class Merger:
 
 def as_dynamic(kind: Type) -> Type:
     """The type of a run-time list for that of a display."""
-    from srcad.ir.types import ListType, TupleType
-
     if isinstance(kind, TupleType) and kind.cls is list:
         return ListType(join_all(kind.items))
     return kind
@@ -219,23 +228,6 @@ def _same(a: Any, b: Any) -> bool:
         except Exception:  # noqa: BLE001 - an == that raises says "not the same"
             return False
     return a is b
-
-
-def first_leaf(value: Any, state: State) -> Value | None:
-    """The first run-time value in an abstract one."""
-    match value:
-        case Value():
-            return value
-        case TupleRef(items=items):
-            return next((f for i in items if (f := first_leaf(i, state)) is not None), None)
-        case ListRef(place=place) | DictRef(place=place) | ObjectRef(place=place):
-            contents = state.get(("place", place, ""))
-            match contents:
-                case Held(value=held):
-                    return held
-                case Items(items=items) | Entries(values=items) | Fields(values=items):
-                    return next((f for i in items if (f := first_leaf(i, state)) is not None), None)
-    return None
 
 
 def substitute(value: Any, mapping: dict[Value, Any]) -> Any:
@@ -272,5 +264,3 @@ def substitute(value: Any, mapping: dict[Value, Any]) -> Any:
             return SliceRef(*(substitute(p, mapping) for p in (start, stop, step)))
     return value
 
-
-__all__ = ["NOTHING", "Merger", "first_leaf", "substitute"]

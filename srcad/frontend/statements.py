@@ -9,7 +9,7 @@ from typing import Any
 
 import gast
 
-from srcad.frontend import calls, containers, expressions
+from srcad.frontend import attributes, calls, containers, expressions
 from srcad.frontend.abstract import (
     NONE,
     TRUE,
@@ -29,7 +29,6 @@ from srcad.frontend.abstract import (
     TupleRef,
     Zip,
 )
-from srcad.frontend.attributes import get_attribute, set_attribute
 from srcad.frontend.attempts import Except, Step, lower_try, lower_with
 from srcad.frontend.control import Thunk, branch, run_sequence
 from srcad.frontend.fence import refusal
@@ -177,7 +176,7 @@ def assign(low: Lowering, target: Any, value: Abstract) -> None:
             container = expressions.evaluate(low, obj)
             containers.set_item(low, container, expressions.evaluate_index(low, index), value)
         case gast.Attribute(value=obj, attr=name):
-            set_attribute(low, expressions.evaluate(low, obj), name, value)
+            attributes.set_attribute(low, expressions.evaluate(low, obj), name, value)
         case _:
             low.refuse(f"assignment to {type(target).__name__} is not supported", "", target)
 
@@ -185,23 +184,42 @@ def assign(low: Lowering, target: Any, value: Abstract) -> None:
 def assign_all(low: Lowering, elts: list[Any], value: Abstract) -> None:
     """Bind the targets of a tuple, one of which may be starred."""
     stars = [k for k, e in enumerate(elts) if isinstance(e, gast.Starred)]
+    if stars and containers.items_of(low, value) is None:
+        assign_ends(low, elts, stars[0], value)
+        return
     items = containers.unpack(low, value, None if stars else len(elts))
     if not stars:
         if len(items) != len(elts):
-            low.refuse(f"{len(items)} values are unpacked into {len(elts)} names", "")
+            low.raise_known(ValueError(f"expected {len(elts)} values to unpack, got {len(items)}"))
         for elt, item in zip(elts, items, strict=True):
             named = low.hinted(item, elt.id) if isinstance(elt, gast.Name) else item
             assign(low, elt, named)
         return
     before, after = stars[0], len(elts) - stars[0] - 1
     if len(items) < before + after:
-        low.refuse(f"{len(items)} values are unpacked into at least {before + after} names", "")
+        low.raise_known(ValueError(f"expected at least {before + after} values to unpack"))
     end = len(items) - after
     for elt, item in zip(elts[:before], items[:before], strict=True):
         assign(low, elt, item)
     assign(low, elts[before].value, low.new_list(Items(tuple(items[before:end]))))
     for elt, item in zip(elts[before + 1 :], items[end:], strict=True):
         assign(low, elt, item)
+
+
+def assign_ends(low: Lowering, elts: list[Any], star: int, value: Abstract) -> None:
+    """Bind targets of which one is starred to a sequence of run-time length."""
+    if not isinstance(value, (Value, ListRef)):
+        value = containers.to_list(low, value)
+    after = len(elts) - star - 1
+    enough = expressions.binary_compare(low, operator.ge, containers.length(low, value), Static(len(elts) - 1))
+    error = ValueError(f"expected at least {len(elts) - 1} values to unpack")
+    require(low, expressions.truth(low, enough), error)
+    for k, elt in enumerate(elts):
+        if k == star:
+            middle = containers.get_item(low, value, Static(slice(star, -after if after else None)))
+            assign(low, elt.value, containers.to_list(low, middle))
+        else:
+            assign(low, elt, containers.get_item(low, value, Static(k if k < star else k - len(elts))))
 
 
 def augment(low: Lowering, target: Any, op: Any, node: Any) -> None:
@@ -232,9 +250,9 @@ def augment(low: Lowering, target: Any, op: Any, node: Any) -> None:
             containers.set_item(low, container, where, augmented(low, op, current, value))
         case gast.Attribute(value=obj, attr=name):
             owner = expressions.evaluate(low, obj)
-            current = get_attribute(low, owner, name)
+            current = attributes.get_attribute(low, owner, name)
             value = expressions.evaluate(low, node)
-            set_attribute(low, owner, name, augmented(low, op, current, value))
+            attributes.set_attribute(low, owner, name, augmented(low, op, current, value))
 
 
 def augmented(low: Lowering, op: Any, current: Abstract, value: Abstract) -> Abstract:
@@ -254,7 +272,7 @@ def augmented(low: Lowering, op: Any, current: Abstract, value: Abstract) -> Abs
         names = {operator.add: "iadd", operator.sub: "isub", operator.mul: "imul"}
         method = f"__{names.get(op, '')}__"
         if hasattr(current.cls, method):
-            return calls.call(low, get_attribute(low, current, method), [value], {})
+            return calls.call(low, attributes.get_attribute(low, current, method), [value], {})
     if isinstance(current, ListRef) and op is operator.add:
         low.refuse("a list inside a container is extended in place", "use append or extend on a name")
     return expressions.binary(low, op, current, value)
@@ -274,6 +292,18 @@ def delete(low: Lowering, target: Any) -> None:
                 delete(low, elt)
         case _:
             low.refuse("an attribute is deleted", "leave the attribute alone", target)
+
+
+def require(low: Lowering, holds: bool | Atom, error: BaseException) -> None:
+    """Raise unless a condition holds."""
+
+    def fail() -> None:
+        low.raise_known(error)
+
+    if holds is False:
+        fail()
+    elif holds is not True:
+        branch(low, low.negate(holds), fail, lambda: None)
 
 
 # ---- loops
@@ -533,7 +563,7 @@ class _Streams:
             case TupleRef(items=items):
                 return self._display(items, backward)
             case DictRef():
-                return self.open(containers._keys(low, iterable))
+                return self.open(containers.keys_of(low, iterable))
             case Value():
                 return self._array(iterable, backward)
         low.refuse("iteration over this object is not supported", "iterate over a list, a range or an array")
