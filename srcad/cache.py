@@ -25,7 +25,7 @@ import numpy as np
 
 from srcad.private_files import private_directory, read_private, write_private
 
-__all__ = ["Cache", "CacheKey", "Entry", "cache_directory", "default_cache"]
+__all__ = ["Cache", "CacheKey", "Entry", "cache_directory", "default_cache", "module_directory"]
 
 _FORMAT = b"srcad cache 1"
 
@@ -176,6 +176,12 @@ def cache_directory() -> Path | None:
     named = os.environ.get("XDG_CACHE_HOME", "")
     # The XDG specification: a relative path is to be ignored.
     return (Path(named) if os.path.isabs(named) else home / ".cache") / "srcad"
+
+
+def module_directory() -> Path | None:
+    """The directory of generated modules; None for none."""
+    directory = cache_directory()
+    return None if directory is None else directory / "modules"
 
 
 _caches: dict[Path | None, Cache] = {}

@@ -2,106 +2,96 @@
 
 A derivative has a ``__call__`` generated with the signature of the function it belongs to, so that
 binding arguments costs nothing; all its own names are mangled.  Arguments that are plain numbers are
-looked up by their types alone.  Others are described by a key: dtype and pattern of sizes for arrays,
-item by item for containers, identity for code.
+looked up by their types alone.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
+import types
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
+from srcad.guards import MISS
 
-from srcad.frontend.live import is_code
+_NAMED = (
+    inspect.Parameter.POSITIONAL_ONLY,
+    inspect.Parameter.POSITIONAL_OR_KEYWORD,
+    inspect.Parameter.KEYWORD_ONLY,
+)
 
-SCALARS = frozenset({float, int, complex, np.float64, np.float32})
-"""Types that are their own key."""
 
-
-class AnyValue:
-    """The example of an argument of which nothing is known."""
-
+class _Missing:
     __slots__ = ()
 
+    def __repr__(self) -> str:
+        return "<default>"
 
-def key_of(value: Any, sizes: dict[int, int]) -> Any:
-    """What code is compiled for: two values with one key can share it.
 
-    ``sizes`` numbers the sizes seen, so that equal sizes have equal numbers.
+MISSING = _Missing()
+"""Stands for an argument that was not given and whose default the function itself fills in."""
+
+
+def call_signature(function: Any) -> inspect.Signature | None:
+    """The parameters that a call of the function binds to; None if they are not known.
+
+    Of a wrapper made with ``functools.wraps`` these are its own, not those of what it wraps.
     """
-    kind = type(value)
-    if kind in SCALARS:
-        return kind
-    if kind is np.ndarray:
-        shape = tuple(-s if s < 2 else sizes.setdefault(s, len(sizes) + 2) for s in value.shape)
-        return (value.dtype, shape)
-    if value is None or kind in (bool, str, bytes):
-        return (kind, value)
-    if isinstance(value, np.generic):
-        return kind
-    if is_code(value):
-        return ("code", _Identity(value))
-    if kind is list:
-        keys = [key_of(v, sizes) for v in value]
-        if keys and all(k == keys[0] for k in keys) and keys[0] in SCALARS:
-            return (list, keys[0])
-        return (list, tuple(keys))
-    if isinstance(value, tuple):
-        return (kind, tuple(key_of(v, sizes) for v in value))
-    if isinstance(value, dict):
-        return (kind, tuple((k, key_of(v, sizes)) for k, v in value.items()))
-    if isinstance(value, np.ndarray):
-        return (kind, value.dtype, value.shape)
-    fields = getattr(value, "__dict__", None)
-    if fields is None and dataclasses.is_dataclass(value):
-        fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
-    if fields is not None:
-        return (kind, tuple((k, _field_key(v, sizes)) for k, v in fields.items()))
-    return (kind, _Identity(value))
+    try:
+        if isinstance(function, types.FunctionType):
+            return inspect.signature(function, follow_wrapped=False)
+        return inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
 
 
-def _field_key(value: Any, sizes: dict[int, int]) -> Any:
-    # integers of an object are part of the program, as those of a module are
-    return (int, value) if type(value) is int else key_of(value, sizes)
+def defaults_of(function: Any) -> Any:
+    """The Python function whose defaults a call gets; None if the function fills them in itself."""
+    if isinstance(function, types.MethodType):
+        function = function.__func__
+    return function if isinstance(function, types.FunctionType) else None
 
 
-class _Identity:
-    """A key that is equal for the same object only, and keeps it alive."""
+def default_of(function: types.FunctionType, signature: inspect.Signature, name: str) -> Any:
+    """The present default of a parameter."""
+    parameter = signature.parameters[name]
+    if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
+        return (function.__kwdefaults__ or {}).get(name, parameter.default)
+    defaults = function.__defaults__ or ()
+    with_default = [
+        p.name
+        for p in signature.parameters.values()
+        if p.default is not p.empty and p.kind is not p.KEYWORD_ONLY
+    ]
+    place = with_default.index(name) - len(with_default)
+    return defaults[place] if -place <= len(defaults) else parameter.default
 
-    __slots__ = ("value",)
 
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Identity) and other.value is self.value
-
-    def __hash__(self) -> int:
-        return id(self.value)
-
-
-def constant_key(value: Any) -> Any:
-    """The key of something that code was compiled *with*: a constant or a function."""
-    if value is None or isinstance(value, (bool, str, int)):
-        return (type(value), value)
-    if type(value) is tuple:
-        return tuple(map(constant_key, value))
-    return _Identity(value)
+def default_now(function: Any, signature: inspect.Signature, name: str) -> Any:
+    """The present default of a parameter of any callable."""
+    plain = defaults_of(function)
+    if plain is not None:
+        return default_of(plain, signature, name)
+    now = call_signature(function)
+    return (now or signature).parameters[name].default
 
 
 def make_call(
+    name: str,
     signature: inspect.Signature,
+    function: Any,
+    filled: frozenset[str],
     lookup: Callable[[Any], Any],
     slow: Callable[..., Any],
     failed: Callable[..., Any],
 ) -> Callable[..., Any] | None:
-    """A ``__call__`` with the given signature; None if that has more than plain parameters."""
-    plain = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.POSITIONAL_ONLY)
+    """A ``__call__`` with the given signature; None if that has more than plain parameters.
+
+    ``filled`` are parameters whose defaults are handed over as arguments.  ``slow`` gets the arguments
+    in the order of the parameters, ``failed`` the exception too.
+    """
     parameters = list(signature.parameters.values())
-    if not parameters or any(p.kind not in plain for p in parameters):
+    if not parameters or any(p.kind not in _NAMED for p in parameters):
         return None
     namespace: dict[str, Any] = {
         "_srcad_lookup": lookup,
@@ -109,30 +99,52 @@ def make_call(
         "_srcad_failed": failed,
         "_srcad_type": type,
         "_srcad_exception": Exception,
+        "_srcad_miss": MISS,
+        "_srcad_missing": MISSING,
+        "_srcad_default": lambda name: default_now(function, signature, name),
     }
     declared = ["_srcad_self"]
-    only = [p.name for p in parameters if p.kind is inspect.Parameter.POSITIONAL_ONLY]
-    for k, p in enumerate(parameters):
+    fill = ""
+    previous: Any = inspect.Parameter.POSITIONAL_ONLY
+    for p in parameters:
+        if p.kind is not previous:
+            if previous is inspect.Parameter.POSITIONAL_ONLY:
+                declared.append("/")
+            if p.kind is inspect.Parameter.KEYWORD_ONLY:
+                declared.append("*")
+            previous = p.kind
         if p.default is inspect.Parameter.empty:
             declared.append(p.name)
-        else:
-            namespace[f"_srcad_default_{k}"] = p.default
-            declared.append(f"{p.name}=_srcad_default_{k}")
-    declared.insert(1 + len(only), "/") if only else declared.insert(1, "/")
+            continue
+        declared.append(f"{p.name}=_srcad_missing")
+        if p.name in filled:
+            fill += f"    if {p.name} is _srcad_missing:\n"
+            fill += f"        {p.name} = _srcad_default({p.name!r})\n"
+    if previous is inspect.Parameter.POSITIONAL_ONLY:
+        declared.append("/")
     names = [p.name for p in parameters]
     listed = ", ".join(names)
     kinds = ", ".join(f"_srcad_type({n})" for n in names)
     text = (
         f"def __call__({', '.join(declared)}):\n"
+        f"{fill}"
         f"    _srcad_run = _srcad_lookup(({kinds},))\n"
         f"    if _srcad_run is None:\n"
-        f"        return _srcad_slow(_srcad_self, ({listed},), {{}})\n"
+        f"        return _srcad_slow(_srcad_self, ({listed},))\n"
         f"    try:\n"
-        f"        return _srcad_run({listed})\n"
+        f"        _srcad_out = _srcad_run({listed})\n"
         f"    except _srcad_exception as _srcad_error:\n"
         f"        _srcad_caught = _srcad_error\n"
-        f"    return _srcad_failed(_srcad_self, _srcad_caught, ({listed},), {{}})\n"
+        f"    else:\n"
+        f"        if _srcad_out is not _srcad_miss:\n"
+        f"            return _srcad_out\n"
+        f"        return _srcad_slow(_srcad_self, ({listed},))\n"
+        f"    try:\n"
+        f"        return _srcad_failed(_srcad_self, _srcad_caught, ({listed},))\n"
+        f"    finally:\n"
+        f"        del _srcad_caught\n"
     )
     exec(compile(text, "<srcad dispatch>", "exec"), namespace)  # text made of parameter names alone
     made: Callable[..., Any] = namespace["__call__"]
+    made.__qualname__ = made.__name__ = name  # what Python says of a call that does not fit
     return made

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 _opaque: dict[Any, None] = {}
@@ -15,16 +14,15 @@ class Options:
 
     def is_opaque(self, function: Any) -> bool:
         """Whether a function was marked with ``srcad.opaque``."""
-        try:
-            return function in _opaque
-        except TypeError:
-            return False
+        return is_opaque(function)
 
-    def directory(self) -> Path | None:
-        """Where generated modules are kept."""
-        from srcad.cache import cache_directory
 
-        return cache_directory()
+def is_opaque(function: Any) -> bool:
+    """Whether a function was marked with ``srcad.opaque``."""
+    try:
+        return function in _opaque
+    except TypeError:
+        return False
 
 
 def mark_opaque(function: Any) -> Any:

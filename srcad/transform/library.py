@@ -7,6 +7,7 @@ in the same way, so there is one path for all orders.
 
 from __future__ import annotations
 
+import dataclasses
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -62,8 +63,10 @@ class Split:
     """``vjp`` of a function, to be compiled as a forward and a reverse function."""
 
     function: Any
+    has_aux: bool = False
 
     def __call__(self, *args: Any) -> Any:
+        """Stands in a call that is compiled."""
         raise TypeError("compiled, not called")
 
 
@@ -121,6 +124,8 @@ class CompilerLibrary:
         spec = getattr(type(function), "__srcad_transform__", None)
         if spec is not None:
             inner = low.session.importer.constant(low, function.primal)
+            if hasattr(function, "instance"):
+                args = [low.session.importer.receiver(low, function.instance), *args]
             return self.apply(low, function.spec, inner, args, keywords)
         try:
             handler = _TRANSFORMS.get(function)
@@ -165,6 +170,8 @@ class CompilerLibrary:
         """The differentiated arguments as positions or keywords of this call."""
         found: list[int | str] = []
         names = parameter_names(function)
+        if spec.argnums == 0 and names and names[0] == "self" and len(args) > 1 and _is_plain(args[0]):
+            return (1,)  # a decorated method: its instance holds no numbers to differentiate by
         for which in spec.wrt:
             if isinstance(which, str):
                 if which in keywords:
@@ -224,7 +231,7 @@ class CompilerLibrary:
 
         function = low.session.importer.constant(low, split.function)
         wrt = tuple(range(len(args)))
-        pulled = self.differentiator.vjp(low, function, args, {}, wrt)
+        pulled = self.differentiator.vjp(low, function, args, {}, wrt, has_aux=split.has_aux)
         self.split = pulled, dict(low.state)
         needed = tuple(free_values(pulled.reverse))
         saved = low.builder.apply(make_tuple, *needed) if needed else Literal(())
@@ -604,6 +611,10 @@ class CompilerLibrary:
         return b.apply_typed(np.reshape, (moved, shape), Array(dtype, dims))
 
 
+def _is_plain(value: Abstract) -> bool:
+    return isinstance(value, ObjectRef) and not dataclasses.is_dataclass(value.cls)
+
+
 def parameter_names(function: Abstract) -> list[str] | None:
     """The positional parameters of a function, if they are known."""
     import inspect
@@ -627,5 +638,3 @@ def parameter_names(function: Abstract) -> list[str] | None:
             return [n for n, p in signature.parameters.items() if p.kind in positional]
     return None
 
-
-_ = (Number, calls, Intrinsic, transplant)

@@ -1,0 +1,524 @@
+"""The derivative object: callable, readable, differentiable again.
+
+A call goes through three doors, each slower than the one before: plain numbers find their code by
+their types; other arguments by their keys; what has not been seen is compiled.  Code is entered by
+way of its guards, so a global, a helper function or an attribute that has changed since is noticed.
+
+Code runs on Python floats where it can.  Where that raises, the exact code decides, which keeps to
+NumPy's semantics: ``np.log(0.0)`` is ``-inf`` with a warning.  A function that acts on something
+outside (prints, appends to a list of the caller's) is never run twice: its exception stands.
+"""
+
+from __future__ import annotations
+
+import functools
+import html
+import inspect
+import sys
+import threading
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from srcad.dispatch import MISSING, call_signature, default_now, defaults_of, make_call
+from srcad.errors import Place, SrcadError, UnsupportedValue, add_primal_note
+from srcad.guards import MISS, SCALARS, AnyValue, Enter, key_of, make_entry
+from srcad.options import Options
+from srcad.pipeline import Compiled, Named, compile_call
+from srcad.stored import Request, fetch, keep
+from srcad.transform.library import Spec
+
+_TITLES = {
+    "grad": "Gradient of {name}.",
+    "value_and_grad": "Value and gradient of {name}.",
+    "jacrev": "Jacobian of {name}, row by row.",
+    "jacfwd": "Jacobian of {name}, column by column.",
+    "jacobian": "Jacobian of {name}.",
+    "derivative": "Derivative of {name}.",
+    "jvp": "Value and tangent of {name}.",
+    "hvp": "Product of the Hessian of {name} with a vector.",
+    "primal": "{name}, as it is differentiated.",
+}
+_VARIANTS = 8
+"""How many codes for one key are kept: they differ in what the function refers to."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Variant:
+    """Code for arguments of one key, while what it refers to stays."""
+
+    compiled: Compiled
+    enter: Enter
+    collect: Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Layout:
+    """Which arguments are handed over: names by position and by keyword."""
+
+    positional: tuple[str, ...]
+    named: tuple[str, ...]
+
+    def split(self, values: tuple[Any, ...]) -> tuple[Named, Named]:
+        """The values with their names."""
+        count = len(self.positional)
+        return (
+            tuple(zip(self.positional, values[:count], strict=True)),
+            tuple(zip(self.named, values[count:], strict=True)),
+        )
+
+
+class Derivative:
+    """A derivative of a function: callable, readable, differentiable again.
+
+    Its code is generated on the first call for the types of the arguments, and kept.  Attributes:
+    ``source`` (the generated module), ``source_for(*args)``, ``ir``, ``primal`` (the function),
+    ``__wrapped__``.
+    """
+
+    __srcad_transform__ = True
+
+    def __init__(self, function: Callable[..., Any], spec: Spec, options: Options) -> None:
+        if not callable(function):
+            raise UnsupportedValue(
+                None,
+                f"a derivative of a {type(function).__name__} is asked for",
+                "pass a function: srcad.grad(f)(x), not srcad.grad(f(x))",
+            )
+        functools.update_wrapper(self, function, updated=())
+        self.primal = function
+        self.spec = spec
+        self.options = options
+        self._lock = threading.RLock()
+        self._scalars: dict[Any, Enter] = {}
+        self._variants: dict[Any, tuple[Variant, ...]] = {}
+        self._latest: Compiled | None = None
+        self._example: Compiled | None = None
+
+    # ---- how arguments bind
+
+    @functools.cached_property
+    def signature(self) -> inspect.Signature | None:
+        """The parameters that a call binds to; None if the function does not tell."""
+        return call_signature(self.primal)
+
+    @functools.cached_property
+    def _filled(self) -> frozenset[str]:
+        """Parameters whose defaults are handed over as arguments.
+
+        A Python function's all are; any other callable fills in its own, but those that are
+        differentiated by have to be given.
+        """
+        if self.signature is None:
+            return frozenset()
+        parameters = list(self.signature.parameters.values())
+        optional = [p.name for p in parameters if p.default is not p.empty]
+        if defaults_of(self.primal) is not None:
+            return frozenset(optional)
+        places = [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY]
+        wanted = {
+            w if isinstance(w, str) else places[w]
+            for w in self.spec.wrt
+            if isinstance(w, str) or -len(places) <= w < len(places)
+        }
+        return frozenset(wanted.intersection(optional))
+
+    @functools.cached_property
+    def _layout(self) -> _Layout:
+        """The arguments of a call that gives all of them."""
+        assert self.signature is not None
+        parameters = self.signature.parameters.values()
+        return _Layout(
+            tuple(p.name for p in parameters if p.kind is not p.KEYWORD_ONLY),
+            tuple(p.name for p in parameters if p.kind is p.KEYWORD_ONLY),
+        )
+
+    @functools.cached_property
+    def _may_miss(self) -> bool:
+        """Whether a call may leave out an argument that the function fills in itself."""
+        assert self.signature is not None
+        parameters = self.signature.parameters.values()
+        return any(p.default is not p.empty and p.name not in self._filled for p in parameters)
+
+    def _bind(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Named, Named]:
+        """Arguments by position and by keyword, each with a name."""
+        if self.signature is None:
+            return tuple((f"x{k}", a) for k, a in enumerate(args)), tuple(keywords.items())
+        bound = self.signature.bind(*args, **keywords).arguments
+        positional: list[tuple[str, Any]] = []
+        named: list[tuple[str, Any]] = []
+        gap = False
+        for name, parameter in self.signature.parameters.items():
+            if name not in bound and name not in self._filled:
+                gap = gap or parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+                continue
+            if name in bound:
+                value = bound[name]
+            else:
+                value = default_now(self.primal, self.signature, name)
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                positional += [(f"{name}_{k}", v) for k, v in enumerate(value)]
+            elif parameter.kind is parameter.VAR_KEYWORD:
+                named += list(value.items())
+            elif parameter.kind is parameter.KEYWORD_ONLY or gap:
+                named.append((name, value))
+            else:
+                positional.append((name, value))
+        return tuple(positional), tuple(named)
+
+    # ---- calling
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        positional, named = self._bind(args, keywords)
+        return self._call(positional, named)
+
+    def _slow(self, given: tuple[Any, ...]) -> Any:
+        """A call whose arguments, in the order of the parameters, are not plain numbers seen before."""
+        if self._may_miss and any(v is MISSING for v in given):
+            return self._call(*self._without_missing(given))
+        sizes: dict[int, int] = {}
+        key = tuple([key_of(v, sizes) for v in given])
+        for variant in self._variants.get(key, ()):
+            try:
+                out = variant.enter(*given, sizes=sizes)
+            except Exception as error:  # noqa: BLE001 - decided below
+                caught = error
+            else:
+                if out is MISS:
+                    continue
+                self._register(given, variant)
+                return out
+            try:
+                return self._decide(variant, caught, given, *self._layout.split(given), key)
+            finally:
+                del caught
+        positional, named = self._layout.split(given)
+        variant = self._compiled_variant(key, sizes, positional, named)
+        self._register(given, variant)
+        return self._enter(variant, key, given, positional, named)
+
+    def _call(self, positional: Named, named: Named) -> Any:
+        """A call of a function with ``*args`` or ``**kwargs``, or with arguments left out."""
+        values = tuple(v for _, v in (*positional, *named))
+        key, sizes = self._key(positional, named)
+        variant = self._variant(key, sizes, positional, named)
+        return self._enter(variant, key, values, positional, named)
+
+    def _enter(
+        self, variant: Variant, key: Any, values: tuple[Any, ...], positional: Named, named: Named
+    ) -> Any:
+        data = variant.compiled.data(values)
+        try:
+            return variant.compiled.run(*values, *data)
+        except Exception as error:  # noqa: BLE001 - decided below
+            caught = error
+        try:
+            return self._decide(variant, caught, values, positional, named, key)
+        finally:
+            del caught
+
+    def _failed(self, error: Exception, given: tuple[Any, ...]) -> Any:
+        """Code entered by the first door raised."""
+        sizes: dict[int, int] = {}
+        key = tuple([key_of(v, sizes) for v in given])
+        positional, named = self._layout.split(given)
+        variant = self._variant(key, sizes, positional, named)
+        return self._decide(variant, error, given, positional, named, key)
+
+    def _decide(
+        self,
+        variant: Variant,
+        error: Exception,
+        values: tuple[Any, ...],
+        positional: Named,
+        named: Named,
+        key: Any,
+    ) -> Any:
+        """Fast code raised: exact code decides whether the function really does."""
+        compiled = variant.compiled
+        if compiled.exact or compiled.acts or isinstance(error, SrcadError):
+            annotate(error, compiled)
+            raise error
+        sizes: dict[int, int] = {}
+        for value in values:
+            key_of(value, sizes)
+        exact = self._variant(("exact", key), sizes, positional, named, exact=True).compiled
+        data = exact.data(values)
+        try:
+            return exact.run(*values, *data)
+        except Exception as again:
+            annotate(again, exact)
+            raise
+
+    def _without_missing(self, given: tuple[Any, ...]) -> tuple[Named, Named]:
+        assert self.signature is not None
+        positional: list[tuple[str, Any]] = []
+        named: list[tuple[str, Any]] = []
+        gap = False
+        for parameter, value in zip(self.signature.parameters.values(), given, strict=True):
+            if value is MISSING:
+                gap = True
+            elif parameter.kind is parameter.KEYWORD_ONLY or gap:
+                named.append((parameter.name, value))
+            else:
+                positional.append((parameter.name, value))
+        return tuple(positional), tuple(named)
+
+    def _register(self, given: tuple[Any, ...], variant: Variant) -> None:
+        """Let plain numbers of these types in by the first door."""
+        kinds = tuple([type(v) for v in given])
+        if all(k in SCALARS for k in kinds):
+            self._scalars[kinds] = variant.enter
+
+    # ---- compiling
+
+    def _key(self, positional: Named, named: Named) -> tuple[Any, dict[int, int]]:
+        sizes: dict[int, int] = {}
+        keys = tuple([key_of(v, sizes) for _, v in (*positional, *named)])
+        if self.signature is not None:
+            full = tuple(n for n, _ in positional), tuple(n for n, _ in named)
+            if full == (self._layout.positional, self._layout.named):
+                return keys, sizes
+        return ("named", len(positional), tuple(n for n, _ in named), keys), sizes
+
+    def _variant(
+        self,
+        key: Any,
+        sizes: dict[int, int],
+        positional: Named,
+        named: Named,
+        *,
+        exact: bool = False,
+    ) -> Variant:
+        """The code for these arguments, compiled if need be."""
+        values = [v for _, v in (*positional, *named)]
+        for variant in self._variants.get(key, ()):
+            if variant.collect(*values, sizes=sizes) is not MISS:
+                return variant
+        return self._compiled_variant(key, sizes, positional, named, exact=exact)
+
+    def _compiled_variant(
+        self,
+        key: Any,
+        sizes: dict[int, int],
+        positional: Named,
+        named: Named,
+        *,
+        exact: bool = False,
+    ) -> Variant:
+        values = [v for _, v in (*positional, *named)]
+        with self._lock:
+            for variant in self._variants.get(key, ()):  # another thread may have been here
+                if variant.collect(*values, sizes=sizes) is not MISS:
+                    return variant
+            compiled = self._compile(positional, named, exact)
+            entry = make_entry(compiled.run, len(values), compiled.guards, dict(sizes))
+            variant = Variant(compiled, *entry)
+            self._variants[key] = (variant, *self._variants.get(key, ()))[:_VARIANTS]
+            self._latest = compiled
+            return variant
+
+    def compiled_for(self, positional: Named, named: Named, *, exact: bool = False) -> Compiled:
+        """The code for arguments of these types, compiled if need be."""
+        key, sizes = self._key(positional, named)
+        if exact:
+            key = "exact", key
+        return self._variant(key, sizes, positional, named, exact=exact).compiled
+
+    def _compile(self, positional: Named, named: Named, exact: bool) -> Compiled:
+        request = Request(self.primal, self.spec, positional, named, exact)
+        found = fetch(request)
+        if found is not None:
+            return found[0]
+        name = name_of(self.primal)
+        compiled = compile_call(
+            self._called,
+            positional,
+            named,
+            name=f"{name}_{self.spec.kind}",
+            title=_TITLES[self.spec.kind].format(name=name),
+            options=self.options,
+            exact=exact,
+        )
+        keep(request, (compiled,))
+        return compiled
+
+    @property
+    def _called(self) -> Any:
+        """What is lowered: a call of it."""
+        return self
+
+    # ---- methods
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else BoundDerivative(self, instance)
+
+    # ---- reading
+
+    @property
+    def source(self) -> str:
+        """The generated module: of the latest compilation, or for annotated types before any call."""
+        return self._shown().source
+
+    @property
+    def ir(self) -> str:
+        """The intermediate representation as text."""
+        return self._shown().ir
+
+    def source_for(self, *args: Any, **keywords: Any) -> str:
+        """The module that these arguments get."""
+        return self.compiled_for(*self._bind(args, keywords)).source
+
+    def _shown(self) -> Compiled:
+        if self._latest is not None:
+            return self._latest
+        if self._example is None:
+            self._example = self._compile(*self._examples(), False)
+        return self._example
+
+    def _examples(self) -> tuple[Named, Named]:
+        """Arguments of the annotated types, or of any."""
+        if self.signature is None:
+            raise UnsupportedValue(
+                None,
+                f"{name_of(self.primal)} does not tell its parameters",
+                "call the derivative first, or use source_for(*arguments)",
+            )
+        positional: list[tuple[str, Any]] = []
+        named: list[tuple[str, Any]] = []
+        for parameter in self.signature.parameters.values():
+            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                continue
+            if parameter.default is not parameter.empty and parameter.name not in self._filled:
+                continue
+            into = named if parameter.kind is parameter.KEYWORD_ONLY else positional
+            into.append((parameter.name, _example(parameter)))
+        return tuple(positional), tuple(named)
+
+    def __repr__(self) -> str:
+        name = getattr(self.primal, "__qualname__", None) or repr(self.primal)
+        code = getattr(self.primal, "__code__", None)
+        where = f" from {code.co_filename}:{code.co_firstlineno}" if code is not None else ""
+        more = "" if self.spec.argnums == 0 else f", argnums={self.spec.argnums!r}"
+        return f"<srcad.{self.spec.kind} of {name}{more}{where}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.source)}</pre>"
+
+    def __copy__(self) -> Derivative:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Derivative:
+        return self
+
+    def __reduce__(self) -> Any:
+        found: Any = sys.modules.get(getattr(self, "__module__", None) or "")
+        qualname = getattr(self, "__qualname__", "")
+        for part in qualname.split("."):
+            found = getattr(found, part, None)
+        if found is self:  # a decorated function: its name leads here
+            return qualname
+        return make_derivative, (self.primal, self.spec, self.options)
+
+
+class BoundDerivative:
+    """The derivative of a method, asked of an instance: the instance is its first argument.
+
+    As for a function, ``argnums`` counts the instance as 0; but a plain ``@srcad.grad`` is by the
+    argument after it where the instance is no container (a dataclass, a namedtuple).
+    """
+
+    __srcad_transform__ = True
+
+    def __init__(self, derivative: Derivative, instance: Any) -> None:
+        self.derivative = derivative
+        self.instance = instance
+        self.__wrapped__ = types.MethodType(derivative.primal, instance)
+        self.__name__ = getattr(derivative, "__name__", "derivative")
+        self.__doc__ = derivative.__doc__
+
+    @property
+    def spec(self) -> Spec:
+        """The transform and its options, counted from the instance."""
+        return self.derivative.spec
+
+    @property
+    def primal(self) -> Any:
+        """The function of the class."""
+        return self.derivative.primal
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        return self.derivative(self.instance, *args, **keywords)
+
+    @property
+    def source(self) -> str:
+        """The generated module."""
+        return self.derivative.source
+
+    @property
+    def ir(self) -> str:
+        """The intermediate representation as text."""
+        return self.derivative.ir
+
+    def source_for(self, *args: Any, **keywords: Any) -> str:
+        """The module that these arguments get."""
+        return self.derivative.source_for(self.instance, *args, **keywords)
+
+    def __repr__(self) -> str:
+        return f"<{self.derivative!r} bound to {self.instance!r}>"
+
+
+def make_derivative(function: Any, spec: Spec, options: Options) -> Derivative:
+    """A derivative whose call has the signature of the function."""
+    made = Derivative(function, spec, options)
+    if made.signature is not None:
+        call = make_call(
+            f"{spec.kind}({name_of(function)})",
+            made.signature,
+            function,
+            made._filled,
+            made._scalars.get,
+            Derivative._slow,
+            Derivative._failed,
+        )
+        if call is not None:
+            doc = getattr(function, "__doc__", None)
+            space = {"__call__": call, "__module__": __name__, "__doc__": Derivative.__doc__}
+            made.__class__ = type("Derivative", (Derivative,), space)
+            made.__doc__ = doc
+    return made
+
+
+def name_of(function: Any) -> str:
+    """What a function is called in generated code."""
+    name = getattr(function, "__name__", None)
+    if name is None:
+        inner = getattr(function, "func", None)  # functools.partial
+        return name_of(inner) if callable(inner) else type(function).__name__
+    return "lambda" if name == "<lambda>" else str(name)
+
+
+def annotate(error: BaseException, compiled: Compiled) -> None:
+    """Note on an exception which line of the primal it stems from."""
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == compiled.file:
+            loc = compiled.emitted.line_map.get(trace.tb_lineno)
+            if loc is not None:
+                add_primal_note(error, Place(loc.file, loc.line, loc.column, loc.text))
+        trace = trace.tb_next
+
+
+def _example(parameter: inspect.Parameter) -> Any:
+    annotation = parameter.annotation
+    if annotation in (float, "float"):
+        return 1.0
+    if annotation in (int, "int"):
+        return 1
+    if annotation in (complex, "complex"):
+        return 1j
+    plain = isinstance(parameter.default, (bool, int, str, type(None)))
+    if annotation is inspect.Parameter.empty and plain:
+        return parameter.default
+    return AnyValue()

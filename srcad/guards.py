@@ -1,0 +1,210 @@
+"""What compiled code is valid for: keys of arguments, and checks of all else that it relies on.
+
+A key is equal for two values that one code serves: dtype and pattern of sizes for arrays, item by item
+for containers, the type for numbers and instances.  What a function refers to besides its arguments is
+described by its captures; their checks are written out as one Python function, since they run at each
+call.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from srcad.frontend.live import Capture, is_code
+
+SCALARS = frozenset({float, int, complex, np.float64, np.float32})
+"""Types that are their own key."""
+
+_CONSTANTS = frozenset({type(None), bool, str, bytes})
+
+
+class AnyValue:
+    """The example of an argument of which nothing is known."""
+
+    __slots__ = ()
+
+
+class Identity:
+    """A key that is equal for the same object only, and keeps it alive."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Identity) and same_code(other.value, self.value)
+
+    def __hash__(self) -> int:
+        value = self.value
+        return hash(value) if isinstance(value, types.MethodType) else id(value)
+
+
+def same_code(one: Any, other: Any) -> bool:
+    """Whether two names have the same function, class or module: methods are bound anew each time."""
+    return one is other or (
+        isinstance(one, types.MethodType)
+        and isinstance(other, types.MethodType)
+        and one.__func__ is other.__func__
+        and one.__self__ is other.__self__
+    )
+
+
+def key_of(value: Any, sizes: dict[int, int]) -> Any:
+    """What code is compiled for: two values with one key can share it.
+
+    ``sizes`` numbers the sizes seen, so that equal sizes have equal numbers.
+    """
+    kind = type(value)
+    if kind in SCALARS:
+        return kind
+    if kind is np.ndarray:
+        shape = value.shape
+        if len(shape) == 1 and (size := shape[0]) > 1:
+            return value.dtype, sizes.setdefault(size, len(sizes) + 2)
+        numbers = [-s if s < 2 else sizes.setdefault(s, len(sizes) + 2) for s in shape]
+        return value.dtype, tuple(numbers)
+    if kind in _CONSTANTS:
+        return kind, value
+    if kind is tuple:
+        return tuple, tuple([key_of(v, sizes) for v in value])
+    if kind is list:
+        keys = [key_of(v, sizes) for v in value]
+        if keys and keys[0] in SCALARS and keys.count(keys[0]) == len(keys):
+            return list, keys[0]
+        return list, tuple(keys)
+    if kind is dict:
+        return dict, tuple([(type(k), k, key_of(v, sizes)) for k, v in value.items()])
+    if isinstance(value, np.generic):
+        return kind
+    if is_code(value):
+        return "code", Identity(value)
+    if isinstance(value, tuple):
+        return kind, tuple([key_of(v, sizes) for v in value])
+    if isinstance(value, dict):
+        return kind, tuple([(type(k), k, key_of(v, sizes)) for k, v in value.items()])
+    if isinstance(value, np.ndarray):
+        return kind, value.dtype, value.shape
+    if isinstance(value, (int, float, complex, str, bytes)) or callable(value):
+        return kind, Identity(value)
+    # an instance: what is read of it has guards of its own
+    return kind
+
+
+def constant_key(value: Any) -> Any:
+    """The key of something that code was compiled *with*: a constant or a function."""
+    if value is None or isinstance(value, (bool, str, bytes, int)):
+        return type(value), value
+    if isinstance(value, (float, complex)):
+        return type(value), repr(value)  # 0.0 is not -0.0, and nan is nan
+    if type(value) in (tuple, list):
+        return type(value), tuple(map(constant_key, value))
+    if type(value) is dict:
+        return dict, tuple((k, constant_key(v)) for k, v in value.items())
+    return Identity(value)
+
+
+def is_same(value: Any, seen: Any) -> bool:
+    """Whether a constant is what it was."""
+    return bool(constant_key(value) == constant_key(seen))
+
+
+# ---- the checks as a function
+
+Enter = Callable[..., Any]
+"""Takes the arguments and perhaps the sizes seen in them; runs the code, or returns ``MISS``."""
+
+
+class _Miss:
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "<this code does not apply>"
+
+
+MISS = _Miss()
+
+
+def make_entry(
+    run: Callable[..., Any],
+    count: int,
+    captures: Sequence[Capture],
+    sizes: dict[int, int],
+) -> tuple[Enter, Callable[..., Any]]:
+    """How code is entered: ``(enter, collect)``.
+
+    ``enter(*args)`` checks that what the code relies on is as it was, and runs it with the data that it
+    refers to; or it returns ``MISS``.  ``collect(*args)`` returns that data as a tuple, or ``MISS``.
+    ``sizes`` are those of the arguments that the code was compiled for.
+    """
+    writer = _Writer(count)
+    for capture in captures:
+        writer.check(capture, sizes)
+    return writer.made(run)
+
+
+class _Writer:
+    def __init__(self, count: int) -> None:
+        self.args = [f"a{k}" for k in range(count)]
+        self.names: dict[int, str] = {}
+        self.namespace: dict[str, Any] = {"MISS": MISS, "is_same": is_same, "key_of": key_of}
+        self.tests: list[str] = []
+        self.data: list[str] = []
+        self.sized = False
+
+    def name_of(self, obj: Any) -> str:
+        """The name under which the text has an object."""
+        name = self.names.get(id(obj))
+        if name is None:
+            name = self.names[id(obj)] = f"c{len(self.names)}"
+            self.namespace[name] = obj
+        return name
+
+    def check(self, capture: Capture, sizes: dict[int, int]) -> None:
+        """Add the check of one capture."""
+        seen = capture.seen
+        text = capture.access.text(lambda k: self.args[k], self.name_of)
+        if capture.constant:
+            if type(seen) in (dict, list):
+                self.tests.append(f"is_same({text}, {self.name_of(seen)})")
+            elif seen is None or seen is True or seen is False:
+                self.tests.append(f"{text} is {seen}")
+            else:
+                known = self.name_of(seen)
+                self.tests.append(f"((v := {text}) is {known} or is_same(v, {known}))")
+            return
+        place = f"d{len(self.data)}"
+        if capture.value is not None:
+            self.data.append(place)
+        else:
+            place = "v"
+        if type(seen) in SCALARS:
+            self.tests.append(f"type({place} := {text}) is {self.name_of(type(seen))}")
+        else:
+            self.sized = True
+            key = key_of(seen, sizes)
+            self.tests.append(f"key_of({place} := {text}, sizes) == {self.name_of(key)}")
+
+    def made(self, run: Callable[..., Any]) -> tuple[Enter, Callable[..., Any]]:
+        """The two functions."""
+        self.namespace["run"] = run
+        if not self.tests:
+            self.tests.append("True")
+        listed = ", ".join([*self.args, "sizes=None"])
+        handed = ", ".join([*self.args, *self.data])
+        kept = "".join(f"{d}, " for d in self.data)
+        text = ""
+        for name, result in (("enter", f"run({handed})"), ("collect", f"({kept})")):
+            text += f"def {name}({listed}):\n    try:\n"
+            if self.sized:
+                text += "        sizes = {} if sizes is None else dict(sizes)\n"
+            text += "        if not (\n            " + "\n            and ".join(self.tests)
+            text += "\n        ):\n            return MISS\n"
+            text += "    except (LookupError, AttributeError, ValueError):\n        return MISS\n"
+            text += f"    return {result}\n"
+        exec(compile(text, "<srcad guards>", "exec"), self.namespace)
+        return self.namespace["enter"], self.namespace["collect"]

@@ -1,0 +1,269 @@
+"""``vjp``, ``jvp`` and ``hvp``: derivatives at a point, one compiler for each function."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+
+from srcad.derivative import Derivative, annotate, name_of
+from srcad.errors import SrcadError, UnsupportedValue
+from srcad.guards import MISS, Identity, key_of, make_entry
+from srcad.options import Options
+from srcad.pipeline import CompiledPair, Named, compile_vjp
+from srcad.stored import Request, fetch, keep
+from srcad.transform import inside
+from srcad.transform.library import CompilerLibrary, Spec
+
+__all__ = ["Pullback", "VjpMaker", "at_point", "check_alike", "vjp"]
+
+# ---- the structure of cotangents and tangents
+
+
+def check_alike(value: Any, given: Any, what: str, where: str = "") -> None:
+    """Refuse a cotangent or tangent that has not the structure and shape of what it belongs to."""
+
+    def refuse(wanted: str) -> NoReturn:
+        raise UnsupportedValue(
+            None,
+            f"the {what}{where} is {_described(given)}, but {wanted} is needed",
+            f"give it the structure and shape of what it belongs to: {_described(value)}",
+        )
+
+    match value:
+        case tuple() | list():
+            if not isinstance(given, (tuple, list)) or len(given) != len(value):
+                refuse(f"a {type(value).__name__} of {len(value)}")
+            for k, (part, other) in enumerate(zip(value, given, strict=True)):
+                check_alike(part, other, what, f"{where}[{k}]")
+        case dict():
+            if not isinstance(given, dict) or given.keys() != value.keys():
+                refuse(f"a dict with the keys {list(value)}")
+            for key, part in value.items():
+                check_alike(part, given[key], what, f"{where}[{key!r}]")
+        case bool():
+            pass
+        case np.ndarray() | np.generic() | float() | complex() | int():
+            if not isinstance(given, (np.ndarray, np.generic, float, complex, int)):
+                refuse("a number or an array")
+            if np.shape(given) != np.shape(value):
+                refuse(f"shape {np.shape(value)}")
+            if np.iscomplexobj(given) and not np.iscomplexobj(value):
+                refuse("a real one")
+        case _ if is_dataclass(value) and not isinstance(value, type):
+            for field in fields(value):
+                if not hasattr(given, field.name):
+                    refuse(f"an instance of {type(value).__name__}")
+                part = getattr(value, field.name)
+                check_alike(part, getattr(given, field.name), what, f"{where}.{field.name}")
+
+
+def _described(value: Any) -> str:
+    match value:
+        case np.ndarray():
+            return f"an array of shape {value.shape}"
+        case tuple() | list() | dict():
+            return f"a {type(value).__name__} of {len(value)}"
+        case float() | int() | complex():
+            return f"the number {value}"
+    return f"of type {type(value).__name__}"
+
+
+# ---- vjp
+
+
+class Pullback:
+    """What ``vjp`` returns: cotangent to a tuple of gradients, as often as wanted."""
+
+    def __init__(self, pair: CompiledPair, saved: Any, value: Any) -> None:
+        self._pair = pair
+        self._saved = saved
+        self._value = value
+
+    def __call__(self, ct: Any) -> Any:
+        """The gradients for a cotangent of the shape and structure of the value."""
+        check_alike(self._value, ct, "cotangent")
+        try:
+            return self._pair.reverse.run(self._saved, ct)
+        except Exception as error:
+            annotate(error, self._pair.reverse)
+            raise
+
+    @property
+    def source(self) -> str:
+        """The generated reverse function."""
+        return self._pair.reverse.source
+
+    def __repr__(self) -> str:
+        return f"<srcad pullback {self._pair.reverse.emitted.name}>"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pair:
+    """The two halves of ``vjp``, and what says whether they apply."""
+
+    pair: CompiledPair
+    collect: Callable[..., Any]
+
+
+class VjpMaker(Derivative):
+    """Compiles the two halves of ``vjp`` of one function."""
+
+    def __init__(self, function: Any, has_aux: bool = False) -> None:
+        super().__init__(function, Spec("vjp", 0, has_aux), Options())
+        self._pairs: dict[Any, tuple[_Pair, ...]] = {}
+
+    def pair_for(self, primals: tuple[Any, ...], exact: bool = False) -> CompiledPair:
+        """The pair for primals of these types."""
+        return self._pair_and_data(primals, exact)[0]
+
+    def _pair_and_data(
+        self, primals: tuple[Any, ...], exact: bool
+    ) -> tuple[CompiledPair, tuple[Any, ...]]:
+        sizes: dict[int, int] = {}
+        key = (exact, tuple([key_of(v, sizes) for v in primals]))
+        for known in self._pairs.get(key, ()):
+            data = known.collect(*primals, sizes=sizes)
+            if data is not MISS:
+                return known.pair, data
+        with self._lock:
+            names = _primal_names(self.primal, len(primals))
+            pair = self._compile_pair(tuple(zip(names, primals, strict=True)), exact)
+            forward = pair.forward
+            _, collect = make_entry(forward.run, len(primals), forward.guards, dict(sizes))
+            self._pairs[key] = (_Pair(pair, collect), *self._pairs.get(key, ()))[:8]
+            return pair, forward.data(primals)
+
+    def _compile_pair(self, named: Named, exact: bool) -> CompiledPair:
+        request = Request(self.primal, self.spec, named, (), exact)
+        found = fetch(request)
+        if found is not None:
+            return CompiledPair(*found)
+        pair = compile_vjp(
+            self.primal,
+            named,
+            name=name_of(self.primal),
+            options=self.options,
+            exact=exact,
+            has_aux=self.spec.has_aux,
+        )
+        keep(request, (pair.forward, pair.reverse))
+        return pair
+
+    def at(self, primals: tuple[Any, ...]) -> tuple[CompiledPair, Any]:
+        """The pair, and what its forward half returns at the primals."""
+        pair, data = self._pair_and_data(primals, False)
+        try:
+            return pair, pair.forward.run(*primals, *data)
+        except Exception as error:  # noqa: BLE001 - decided below
+            caught = error
+        try:
+            if pair.forward.exact or pair.forward.acts or isinstance(caught, SrcadError):
+                annotate(caught, pair.forward)
+                raise caught
+        finally:
+            del caught
+        pair, data = self._pair_and_data(primals, True)
+        try:
+            return pair, pair.forward.run(*primals, *data)
+        except Exception as again:
+            annotate(again, pair.forward)
+            raise
+
+
+def _primal_names(function: Any, count: int) -> list[str]:
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    plain = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.POSITIONAL_ONLY)
+    names = [p.name for p in parameters if p.kind in plain][:count]
+    return [*names, *(f"x{k}" for k in range(len(names), count))]
+
+
+def vjp(function: Any, primals: tuple[Any, ...], has_aux: bool) -> Any:
+    """``srcad.vjp``"""
+    maker = _memo(("vjp", has_aux), function, lambda: VjpMaker(function, has_aux))
+    pair, (value, saved) = maker.at(primals)
+    if has_aux:
+        value, aux = value
+        return value, Pullback(pair, saved, value), aux
+    return value, Pullback(pair, saved, value)
+
+
+# ---- jvp and hvp
+
+
+class _AtPoint:
+    """``jvp`` or ``hvp`` of one function, as a function of primals and tangents."""
+
+    __srcad_transform__ = True
+
+    def __init__(self, kind: str, function: Any) -> None:
+        self.primal = function
+        self.spec = Spec(kind)
+        self.__name__ = name_of(function)
+
+    def __call__(self, primals: Any, tangents: Any) -> Any:
+        raise TypeError("compiled, not called")
+
+
+class PointMaker(Derivative):
+    """Compiles ``jvp`` or ``hvp`` of one function: a call of an ``_AtPoint``."""
+
+    def __init__(self, kind: str, function: Any) -> None:
+        super().__init__(_AtPoint(kind, function), Spec(kind), Options())
+
+    @property
+    def _called(self) -> Any:
+        return self.primal
+
+    def at(self, primals: Any, tangents: Any) -> Any:
+        """The result at a point."""
+        return self._slow((primals, tangents))
+
+
+def at_point(kind: str, function: Any, primals: Any, tangents: Any) -> Any:
+    """``srcad.jvp`` and ``srcad.hvp``"""
+    if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
+        raise TypeError(f"{kind} takes a tuple of primals and a tuple of tangents")
+    primals, tangents = tuple(primals), tuple(tangents)
+    if len(primals) != len(tangents):
+        raise TypeError(f"{len(primals)} primals and {len(tangents)} tangents: one for each is needed")
+    check_alike(primals, tangents, "tangent")
+    maker = _memo(kind, function, lambda: PointMaker(kind, function))
+    return maker.at(primals, tangents)
+
+
+def _expand_point(
+    library: Any, low: Any, point: Any, args: list[Any], keywords: dict[str, Any]
+) -> Any:
+    named = dict(zip(("primals", "tangents"), args, strict=False)) | keywords
+    named["fun"] = low.session.importer.constant(low, point.primal)
+    handler = inside.jvp if point.spec.kind == "jvp" else inside.hvp
+    return handler(library, low, [], named)
+
+
+CompilerLibrary.points[_AtPoint] = _expand_point
+
+
+# ---- one compiler for each function
+
+
+_MANY = 512
+_makers: dict[Any, Any] = {}
+
+
+def _memo(kind: Any, function: Any, make: Callable[[], Any]) -> Any:
+    """The compiler of a function; the oldest go when there are many."""
+    key = kind, Identity(function)
+    found = _makers.get(key)
+    if found is None:
+        if len(_makers) >= _MANY:
+            for old in list(_makers)[: _MANY // 4]:
+                _makers.pop(old, None)
+        found = _makers[key] = make()
+    return found
