@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import inspect
+import operator
 import types
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from srcad.frontend import calls, containers
+from srcad.frontend import calls, containers, expressions
 from srcad.frontend.abstract import (
     Abstract,
     Closure,
     DictRef,
     Fields,
+    Intrinsic,
     ListRef,
     MaybeUnbound,
     Method,
@@ -44,6 +47,42 @@ from srcad.ir.types import (
     rank,
 )
 
+
+def _operator(op: Any, reflected: bool = False) -> Any:
+    def call(obj: Abstract, low: Lowering, args: list[Abstract], keywords: Any) -> Abstract:
+        if not args:
+            return expressions.unary(low, op, obj)
+        left, right = (args[0], obj) if reflected else (obj, args[0])
+        if op in expressions.COMPARE.values():
+            return expressions.binary_compare(low, op, left, right)
+        return expressions.binary(low, op, left, right)
+
+    return call
+
+
+def _getitem(obj: Abstract, low: Lowering, args: list[Abstract], keywords: Any) -> Abstract:
+    return containers.get_item(low, obj, args[0])
+
+
+def _len(obj: Abstract, low: Lowering, args: list[Abstract], keywords: Any) -> Abstract:
+    return containers.length(low, obj)
+
+
+def _contains(obj: Abstract, low: Lowering, args: list[Abstract], keywords: Any) -> Abstract:
+    return containers.contains(low, obj, args[0])
+
+
+_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
+_PROTOCOL: dict[str, Any] = {
+    "__getitem__": _getitem,
+    "__len__": _len,
+    "__contains__": _contains,
+    **{f"__{n}__": _operator(getattr(operator, n)) for n in (*_BINARY, "lt", "le", "gt", "ge", "eq", "ne")},
+    **{f"__r{n}__": _operator(getattr(operator, n), reflected=True) for n in _BINARY},
+    **{f"__{n}__": _operator(getattr(operator, n)) for n in ("neg", "pos", "abs")},
+}
+"""Special methods called by name: they are the operation that they stand for."""
+
 _LISTS = {ListRef: list, DictRef: dict, TupleRef: tuple, SetRef: set}
 
 
@@ -64,9 +103,13 @@ def get_attribute(low: Lowering, obj: Abstract, name: str) -> Abstract:
             return Method(Static(getattr(cls, name)), obj)
         case SuperRef():
             return _of_super(low, obj, name)
+        case TupleRef() | ListRef() | DictRef() | SetRef() if name in _PROTOCOL:
+            return Intrinsic(name, partial(_PROTOCOL[name], obj))
         case TupleRef() | ListRef() | DictRef() | SetRef():
             base = _LISTS[type(obj)]
             return Method(Static(getattr(base, name, name)), obj)
+        case Value() if name in _PROTOCOL and not isinstance(obj.type, Opaque):
+            return Intrinsic(name, partial(_PROTOCOL[name], obj))
         case Value():
             return _of_value(low, obj, name)
         case RangeRef() if name in ("start", "stop", "step"):
@@ -90,6 +133,8 @@ def _of_static(low: Lowering, known: Any, name: str) -> Abstract:
         low.refuse(f"{type(known).__name__} object has no attribute {name!r}", "")
     if isinstance(known, type):
         return low.session.importer.class_attribute(low, known, name, found)
+    if low.session.library.is_known(found):
+        return Static(found)
     if callable(found) and not isinstance(found, type):
         return Method(Static(getattr(type(known), name, found)), Static(known))
     return low.session.importer.constant(low, found)

@@ -48,7 +48,7 @@ from srcad.frontend.source import FunctionSource, read_function
 from srcad.ir import Atom, Call, Function, FunctionRef, Value
 from srcad.ir.build import Builder
 from srcad.ir.infer import atom_type
-from srcad.ir.types import OBJECT, UNKNOWN, Type
+from srcad.ir.types import OBJECT, UNKNOWN, Type, is_differentiable
 from srcad.ir.walk import free_values
 
 _DEPTH = 60
@@ -140,6 +140,9 @@ def _call_known(
     if isinstance(function, type):
         return construct(low, function, args, keywords)
     if isinstance(function, types.FunctionType):
+        if all(map(_is_inert, (*args, *keywords.values()))):
+            found = inline(low, function, args, keywords)
+            return opaque(low, function, args, keywords) if found is None else found
         return call_code(low, _function_code(low, function), args, keywords)
     if type(function).__name__ in ("_lru_cache_wrapper", "CPUDispatcher"):
         cached = builtin._static_only(function)(low, args, keywords)
@@ -148,7 +151,10 @@ def _call_known(
         inner = getattr(function, "__wrapped__", None) or function.py_func
         return _call_known(low, inner, args, keywords)
     if type(function).__name__ == "_ArrayFunctionDispatcher":
-        inlined = _library_source(low, function, args, keywords)
+        inner = getattr(function, "__wrapped__", None)
+        inlined = None
+        if isinstance(inner, types.FunctionType):
+            inlined = inline(low, inner, args, keywords)
         if inlined is not None:
             return inlined
     if not isinstance(function, types.BuiltinFunctionType) and isinstance(
@@ -159,20 +165,32 @@ def _call_known(
     return primitive(low, function, args, keywords)
 
 
-def _library_source(
-    low: Lowering, function: Any, args: list[Abstract], keywords: dict[str, Abstract]
+def inline(
+    low: Lowering,
+    function: types.FunctionType,
+    args: list[Abstract],
+    keywords: dict[str, Abstract],
 ) -> Abstract | None:
-    """A NumPy function without a rule, from its own Python source where that can be lowered."""
-    inner = getattr(function, "__wrapped__", None)
-    if not isinstance(inner, types.FunctionType):
-        return None
+    """A function from its own source; None where that cannot be lowered."""
     state, mark, dead = dict(low.state), len(low.builder.ops), low.dead
     try:
-        return call_code(low, _function_code(low, inner), args, keywords)
+        return call_code(low, _function_code(low, function), args, keywords)
     except SourceError:
         low.state, low.dead = state, dead
         del low.builder.ops[mark:]
         return None
+
+
+def _is_inert(value: Abstract) -> bool:
+    """Whether a value has no derivative and nothing in it that a call could change."""
+    match value:
+        case Static():
+            return True
+        case Value(type=kind):
+            return not is_differentiable(kind) and kind != OBJECT
+        case TupleRef(items=items):
+            return all(map(_is_inert, items))
+    return False
 
 
 def _call_method(

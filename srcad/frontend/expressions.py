@@ -33,6 +33,7 @@ from srcad.frontend.abstract import (
 from srcad.frontend.control import choose
 from srcad.frontend.loops import RetryLoop
 from srcad.frontend.lowering import Frame, Lowering
+from srcad.frontend.narrowing import narrow
 from srcad.ir import Atom, Literal, Value
 from srcad.ir.core import format_value, make_fstring
 from srcad.ir.types import NONE as NONE_TYPE
@@ -87,7 +88,12 @@ def evaluate(low: Lowering, node: Any) -> Abstract:
             known = truth(low, evaluate(low, test))
             if isinstance(known, bool):
                 return evaluate(low, body if known else orelse)
-            return choose(low, known, lambda: evaluate(low, body), lambda: evaluate(low, orelse))
+            return choose(
+                low,
+                known,
+                lambda: _narrowed(low, test, True, body),
+                lambda: _narrowed(low, test, False, orelse),
+            )
         case gast.NamedExpr(target=target, value=value):
             found = low.hinted(evaluate(low, value), target.id)
             low.state[low.variable(target.id, owner_of_walrus(low.frame))] = found
@@ -125,6 +131,11 @@ def evaluate(low: Lowering, node: Any) -> Abstract:
     )
 
 
+def _narrowed(low: Lowering, test: Any, holds: bool, node: Any) -> Abstract:
+    narrow(low, test, holds)
+    return evaluate(low, node)
+
+
 def evaluate_known(low: Lowering, node: Any) -> Abstract:
     """An expression whose items have to be known one by one: a comprehension is unrolled."""
     if isinstance(node, (gast.ListComp, gast.GeneratorExp)):
@@ -149,10 +160,11 @@ def load(low: Lowering, name: str, node: Any = None) -> Abstract:
         if name in frame.scope.locals:
             key = low.variable(name, frame)
             value = low.state.get(key)
-            if value is None:
+            if value is None or isinstance(value, MaybeUnbound):
                 for loop in reversed(low.loops):
                     if key in loop.assigned and key not in loop.carried:
                         raise RetryLoop(loop, key)
+            if value is None:
                 low.refuse(
                     f"{name} is read before it has a value",
                     "assign it before this line on every path",
@@ -305,6 +317,7 @@ def boolean(low: Lowering, conjunction: bool, nodes: list[Any]) -> Abstract:
         return boolean(low, conjunction, nodes[1:]) if known == conjunction else value
 
     def rest() -> Abstract:
+        narrow(low, nodes[0], conjunction)
         return boolean(low, conjunction, nodes[1:])
 
     def same() -> Abstract:
@@ -503,6 +516,8 @@ def evaluate_manager(low: Lowering, node: Any) -> Abstract:
         low.refuse("the context manager is made by a function defined here", "define it at module level")
     if callee.value is contextlib.suppress:
         return callee
+    if callee.value is contextlib.nullcontext:
+        return TupleRef((evaluate(low, node.args[0]) if node.args else NONE,))
     args = [low.atom(evaluate(low, a)) for a in node.args]
     keywords = {k.arg: low.atom(evaluate(low, k.value)) for k in node.keywords}
     manager = Value("", OBJECT)

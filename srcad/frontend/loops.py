@@ -92,7 +92,7 @@ def lower_loop(
     context = LoopContext(assigned)
     before, mark = low.state, len(low.builder.ops)
     ends: dict[Key, Region] = {}
-    for key in assigned:
+    for key in sorted(assigned):
         if key in before:
             context.carried[key] = None
     low.loops.append(context)
@@ -188,6 +188,8 @@ def _attempt(
     known = dict(plan.before)
     fresh = [k for k in keys if k not in plan.state]
     missed = [k for k in keys if k in plan.state and k not in context.carried]
+    # what an iteration binds on some paths only keeps the value of an earlier iteration on the others
+    missed += [k for k in fresh if isinstance(region.state.get(k), MaybeUnbound)]
     if missed and not region.dead:
         for key in missed:
             context.carried[key] = None
@@ -312,6 +314,8 @@ class _Fit:
     def value(self, start: Any, end: Any) -> bool:
         if isinstance(start, Poison):
             return True
+        if isinstance(end, Value):
+            end = self.low.session.narrowed.get(end, end)
         if isinstance(start, MaybeUnbound):
             return self.value(start.value, end.value if isinstance(end, MaybeUnbound) else end)
         if isinstance(end, (MaybeUnbound, Poison)):

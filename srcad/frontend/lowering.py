@@ -137,6 +137,8 @@ class Session:
     outlined: dict[Any, Any] = field(default_factory=dict)
     recursive: set[Any] = field(default_factory=set)
     calls: dict[FunctionRef, None] = field(default_factory=dict)
+    narrowed: dict[Value, Value] = field(default_factory=dict)
+    """Values that a test has shown not to be None, and what they are copies of."""
     inlined: list[Any] = field(default_factory=list)
     """The live functions whose source went into this one, for the cache key."""
 

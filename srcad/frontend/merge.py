@@ -66,6 +66,9 @@ class Merger:
 
     def merge(self, values: list[Any], hint: str) -> Any:
         """The value that stands for all; None marks a path on which there is none."""
+        if any(v is not values[0] for v in values):
+            narrowed = self.low.session.narrowed
+            values = [narrowed.get(v, v) if isinstance(v, Value) else v for v in values]
         present = [v for v in values if v is not None]
         first = present[0]
         if any(isinstance(v, MaybeUnbound) for v in present) or len(present) < len(values):

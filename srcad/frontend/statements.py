@@ -35,6 +35,7 @@ from srcad.frontend.fence import refusal
 from srcad.frontend.loops import lower_loop
 from srcad.frontend.lowering import Key, Lowering, NeedsUnroll, Unreachable, is_leaf
 from srcad.frontend.matching import lower_match
+from srcad.frontend.narrowing import narrow
 from srcad.frontend.scopes import bound_names
 from srcad.ir import Atom, Literal, Range, Stream, Value
 from srcad.ir import Items as ItemStream
@@ -73,7 +74,8 @@ def run_statement(low: Lowering, node: Any, rest: Callable[[], None] | None) -> 
                 if isinstance(known, bool):
                     run_block(low, body if known else orelse)
                     return None
-                then, other = partial(run_block, low, body), partial(run_block, low, orelse)
+                then = partial(_run_narrowed, low, test, True, body)
+                other = partial(_run_narrowed, low, test, False, orelse)
                 return branch(low, known, then, other, rest)
             case gast.Assign(targets=targets, value=value):
                 unpacks = isinstance(targets[0], (gast.Tuple, gast.List))
@@ -151,6 +153,11 @@ def run_statement(low: Lowering, node: Any, rest: Callable[[], None] | None) -> 
                     node,
                 )
     return None
+
+
+def _run_narrowed(low: Lowering, test: Any, holds: bool, body: list[Any]) -> None:
+    narrow(low, test, holds)
+    run_block(low, body)
 
 
 def variables(low: Lowering, names: set[str]) -> set[Key]:
@@ -655,6 +662,12 @@ def run_assert(low: Lowering, test: Any, message: Any) -> None:
     known = expressions.truth(low, expressions.evaluate(low, test))
     if known is True:
         return
+    run_check(low, known, message)
+    narrow(low, test, True)
+
+
+def run_check(low: Lowering, known: bool | Atom, message: Any) -> None:
+    """Raise an AssertionError unless a test holds."""
 
     def fail() -> None:
         args = () if message is None else (low.atom(expressions.evaluate(low, message)),)
@@ -699,6 +712,11 @@ def run_with(low: Lowering, items: list[Any], body: list[Any]) -> None:
             lower_try(low, [_whole(low, others, body)], handlers, [], [])
         else:
             lower_try(low, steps_of(low, body), handlers, [], [])
+        return
+    if isinstance(manager, TupleRef):  # contextlib.nullcontext(value)
+        if first.optional_vars is not None:
+            assign(low, first.optional_vars, manager.items[0])
+        run_with(low, others, body)
         return
     target = None
     if first.optional_vars is not None:

@@ -138,6 +138,8 @@ def type_only(function: Any) -> Handler:
 
     def handler(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
         samples = [_sample(low, a) for a in args]
+        if low.internal:  # a rule's array_like argument may be a list
+            samples = [np.asarray(s) if isinstance(s, list) else s for s in samples]
         if keywords or any(s is ... for s in samples):
             return NotImplemented
         try:
