@@ -112,6 +112,8 @@ class Builder:
         self.simplify: bool = parent.simplify if parent else simplify
         self.loc: Loc | None = parent.loc if parent else None
         self.depth: int = parent.depth + 1 if parent else 0
+        self.primal: Mapping[Value, Apply] = parent.primal if parent else {}
+        """The calls of the function that this is the reverse of, by what they define."""
         self._definitions: dict[Value, Apply] = {}
         self._computed: dict[object, Value] = {}
 
@@ -240,6 +242,11 @@ class Builder:
             builder = builder.parent
         return None
 
+    def origin(self, atom: Atom) -> Apply | None:
+        """The call that defines a value here or in the function that this is the reverse of."""
+        found = self.definition(atom)
+        return self.primal.get(atom) if found is None and isinstance(atom, Value) else found
+
     def forget(self) -> None:
         """Drop known expressions (before code that may run at another time)."""
         self._computed.clear()
@@ -367,7 +374,10 @@ def _keeps_type(builder: Builder, callee: Callable[..., Any], args: tuple[Atom, 
     if isinstance(kind, Array) and (kind.dtype is None or kind.dims is None or None in kind.dims):
         # a literal number changes neither the shape of an array nor the dtype of a float array
         return kind.dtype is not None and np.dtype(kind.dtype).kind in "fc"
-    return builder.typed(callee, args) == kind
+    found = builder.typed(callee, args)
+    if isinstance(kind, Number) and isinstance(found, Number):
+        return kind.kind == found.kind
+    return found == kind
 
 
 def _simplify_mul(b: Builder, x: Atom, y: Atom) -> Atom | None:
@@ -456,8 +466,29 @@ def _simplify_where(b: Builder, test: Atom, x: Atom, y: Atom) -> Atom | None:
     if isinstance(test, Literal) and isinstance(test.value, bool):
         return x if test.value else y
     if isinstance(atom_type(test), Number) and _is_real_number(x) and _is_real_number(y):
+        kinds = {_kind(x), _kind(y)}
+        if "float" in kinds and "bool" in kinds:
+            x, y = (b.apply(float, a) if _kind(a) == "bool" else a for a in (x, y))
         return b.apply(select, test, x, y)
-    return None
+    return _narrow_choice(b, test, x, y)
+
+
+def _narrow_choice(b: Builder, test: Atom, x: Atom, y: Atom) -> Atom | None:
+    """Leave out a broadcast of what is chosen to the shape of the condition."""
+    left, right = _narrow_to(b, x, test), _narrow_to(b, y, test)
+    return b.apply(np.where, test, left, right) if left is not x or right is not y else None
+
+
+def _narrow_to(b: Builder, x: Atom, other: Atom) -> Atom:
+    op = b.definition(x)
+    if op is not None and op.callee is np.broadcast_to and dims_of(atom_type(op.args[0])) == ():
+        return b.narrow(x, other)
+    return x
+
+
+def _kind(atom: Atom) -> str:
+    kind = atom_type(atom)
+    return kind.kind if isinstance(kind, Number) else ""
 
 
 def _simplify_broadcast(b: Builder, x: Atom, shape: Atom) -> Atom | None:
@@ -475,7 +506,35 @@ def _simplify_shape(b: Builder, x: Atom) -> Atom | None:
     dims = dims_of(atom_type(x))
     if dims is not None and all(isinstance(d, int) for d in dims):
         return Literal(dims)
-    return None
+    root = _shape_root(b, x)
+    return b.apply(np.shape, root) if root is not x else None
+
+
+_KEEPS_SHAPE = frozenset(
+    {
+        *(operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.pow),
+        *(operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne, operator.abs),
+        *(np.where, runtime.over, runtime.times, operator.pos, builtins.abs),
+    }
+)
+
+
+def _shape_root(b: Builder, x: Atom) -> Atom:
+    """What an elementwise result has its shape from: an argument that types prove to have it."""
+    op = b.origin(x)
+    if op is None or op.keywords:
+        return x
+    if op.callee is np.broadcast_to:
+        source = b.origin(op.args[1])
+        return source.args[0] if source is not None and source.callee is np.shape else x
+    if op.callee not in _KEEPS_SHAPE and not isinstance(op.callee, np.ufunc):
+        return x
+    wide = [a for a in op.args if dims_of(atom_type(a)) != ()]
+    for arg in wide:
+        if isinstance(arg, Value) and (same_shape(atom_type(arg), atom_type(x)) or len(wide) == 1):
+            if isinstance(arg.type, Array):
+                return _shape_root(b, arg)
+    return x
 
 
 def _simplify_transpose(b: Builder, x: Atom, axes: Atom | None = None) -> Atom | None:
@@ -492,8 +551,24 @@ def _simplify_reshape(b: Builder, x: Atom, shape: Atom, order: Atom | None = Non
     kind = atom_type(x)
     if op is not None and op.callee is np.shape and isinstance(kind, Array) and kind.dims is not None:
         other = dims_of(atom_type(op.args[0]))
-        if other is not None and (same_shape(kind, atom_type(op.args[0])) or len(other) == len(kind.dims) == 1):
-            return x  # as many entries, one axis
+        if other is not None and same_shape(kind, atom_type(op.args[0])):
+            return x
+    if isinstance(shape, Literal) and shape.value in (-1, (-1,)) and len(dims_of(kind) or ()) == 1:
+        return x
+    return None
+
+
+def _simplify_moveaxis(b: Builder, x: Atom, source: Atom, target: Atom) -> Atom | None:
+    if isinstance(source, Literal) and isinstance(target, Literal) and source.value == target.value:
+        return x
+    return None
+
+
+def _simplify_attribute(b: Builder, x: Atom) -> Atom | None:
+    """The transpose of a transpose."""
+    op = b.definition(x)
+    if op is not None and op.callee is np.ndarray.T:
+        return op.args[0]
     return None
 
 
@@ -564,7 +639,7 @@ def _is_no_mask(b: Builder, factor: Atom) -> bool:
     """Whether a coefficient is a number of the primal, not a choice between branches."""
     if isinstance(factor, Literal):
         return bool(_number(factor))
-    op = b.definition(factor)
+    op = b.origin(factor)
     if op is None:
         return True
     if op.callee in _MASKS:
@@ -581,15 +656,24 @@ def _simplify_times(b: Builder, w: Atom, v: Atom) -> Atom | None:
 
 
 def _simplify_unbroadcast(b: Builder, x: Atom, shape: Atom) -> Atom | None:
-    """Sum over the axes that types prove to be repeated."""
     op = b.definition(shape)
     if isinstance(shape, Literal):
-        want: tuple[Any, ...] | None = tuple(shape.value)
-    elif op is not None and op.callee is np.shape:
-        want = dims_of(atom_type(op.args[0]))
-    else:
-        return None
+        return simplify_unbroadcast(b, x, None, tuple(shape.value))
+    if op is not None and op.callee is np.shape:
+        return simplify_unbroadcast(b, x, op.args[0], dims_of(atom_type(op.args[0])))
+    return None
+
+
+def simplify_unbroadcast(
+    b: Builder, x: Atom, primal: Atom | None, want: tuple[Any, ...] | None
+) -> Atom | None:
+    """``x`` summed over the axes that types prove to be repeated; None if they do not tell.
+
+    ``want`` are the sizes of ``primal``, or of a known shape.
+    """
     have = dims_of(atom_type(x))
+    if primal is not None and _shape_root(b, x) is _shape_root(b, primal):
+        return x
     if have is None or want is None:
         return None
     if have == want and None not in want:
@@ -598,6 +682,7 @@ def _simplify_unbroadcast(b: Builder, x: Atom, shape: Atom) -> Atom | None:
         return b.apply(np.sum, x)
     extra = len(have) - len(want)
     if extra < 0 or have == ():
+        shape = Literal(want) if primal is None else b.apply(np.shape, primal)
         return b.apply(np.broadcast_to, x, shape)
     pairs = list(enumerate(zip(have[extra:], want, strict=True)))
     stretched = tuple(k for k, (h, w) in pairs if w == 1 and h != 1)
@@ -613,13 +698,15 @@ def _simplify_unbroadcast(b: Builder, x: Atom, shape: Atom) -> Atom | None:
 
 def _simplify_getitem(b: Builder, x: Atom, index: Atom) -> Atom | None:
     """An item of what was just put together."""
-    op = b.definition(x)
+    op = b.origin(x)
     if op is None or not isinstance(index, Literal) or type(index.value) is not int:
         return None
     if op.callee is builtins.list and isinstance(atom_type(op.args[0]), Array):
         return b.apply(operator.getitem, op.args[0], index)
     if op.callee in (make_tuple, make_list) and -len(op.args) <= index.value < len(op.args):
-        return op.args[index.value] if op.callee is make_tuple else None
+        return op.args[index.value]
+    if op.callee is np.shape and index.value == 0 and len(dims_of(atom_type(op.args[0])) or ()) == 1:
+        return b.apply(builtins.len, op.args[0])
     return None
 
 
@@ -645,6 +732,8 @@ _SIMPLIFY: dict[Callable[..., Any], Callable[..., Atom | None]] = {
     np.shape: _simplify_shape,
     np.reshape: _simplify_reshape,
     np.transpose: _simplify_transpose,
+    np.moveaxis: _simplify_moveaxis,
+    np.ndarray.T: _simplify_attribute,
     np.ndarray.astype: _simplify_astype,
     np.real: _simplify_real_part,
     np.conjugate: _simplify_real_part,

@@ -24,11 +24,14 @@ def interp(x, xp, fp, left=None, right=None, *, dx, dxp, dfp, dleft, dright):
 
 @linear(np.diff, wrt="a")
 def diff(ct, a, n=1, axis=-1):
-    if np.size(ct) == 0:
-        return np.zeros_like(a)
-    axis = axis % np.ndim(a)
-    ends = [(n, n) if k == axis else (0, 0) for k in range(np.ndim(a))]
-    return (-1) ** n * np.diff(np.pad(ct, ends), n, axis)
+    k = axis % np.ndim(a)
+    if np.ndim(a) == 1:
+        wide = np.pad(ct, n)
+    else:
+        wide = np.pad(ct, [(n, n) if j == k else (0, 0) for j in range(np.ndim(a))])
+    # Of fewer elements than differences take there is no difference, and too much of this.
+    change = np.diff(wide, n, axis)[(slice(None),) * k + (slice(np.shape(a)[k]),)]
+    return -change if n % 2 else change
 
 
 @differential(np.ediff1d)

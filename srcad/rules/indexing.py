@@ -5,7 +5,7 @@ import operator
 import numpy as np
 
 from srcad.rules.intrinsics import unbroadcast
-from srcad.rules.registry import differential, is_sequence, linear, methods
+from srcad.rules.registry import differential, is_sequence, linear, methods, pullback
 
 
 @linear(operator.getitem, wrt="x")
@@ -95,6 +95,17 @@ def sort(a, axis=-1, kind=None, *, da):
     return np.take_along_axis(da, np.argsort(a, axis=axis, kind="stable"), axis)
 
 
+@pullback(np.sort)
+def sort_pullback(ct, a, axis=-1, kind=None):
+    """The inverse permutation: nothing is scattered."""
+    order = np.argsort(a, axis=axis, kind="stable")
+    if axis is None:
+        return (np.reshape(ct[np.argsort(order)], np.shape(a)),)
+    if np.ndim(a) == 1:
+        return (ct[np.argsort(order)],)
+    return (np.take_along_axis(ct, np.argsort(order, axis=axis), axis),)
+
+
 @differential(np.partition)
 def partition(a, kth, axis=-1, kind="introselect", *, da):
     if axis is None:
@@ -136,6 +147,8 @@ def diagonal(ct, a, offset=0, axis1=0, axis2=1):
 @linear(np.trace, *methods("trace"), wrt="a")
 def trace(ct, a, offset=0, axis1=0, axis2=1):
     ones = np.eye(np.shape(a)[axis1], np.shape(a)[axis2], offset, dtype=bool)
+    if np.ndim(a) == 2:
+        return np.where(ones if axis1 % 2 == 0 else ones.T, ct, 0)
     filled = np.where(ones, np.expand_dims(ct, (-2, -1)), 0)
     return np.moveaxis(filled, (-2, -1), (axis1, axis2))
 

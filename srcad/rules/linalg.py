@@ -186,6 +186,8 @@ def norm(x, ord=None, axis=None, keepdims=False, *, dx, out):
     if np.iscomplexobj(x):
         size = np.abs(x)
         dsize = np.real(np.conj(x) * dx) / np.where(size == 0, 1, size)
+    elif ord is None or ord == "fro" or (ord == 2 and (np.ndim(x) == 1 or isinstance(axis, int))):
+        return np.sum(x * dx, axis, keepdims=keepdims) / np.where(out == 0, 1, out)
     else:
         size = np.abs(x)
         dsize = np.sign(x) * dx

@@ -173,6 +173,9 @@ def einsum(ct, subscripts, *operands, optimize=False):
         others = operands[:k] + operands[k + 1 :]
         more = [np.eye(sizes[p], dtype=kind) for p in eyes]
         more += [np.ones(sizes[p], kind) for p in ones]
-        bar = np.einsum(spec, ct, *others, *more, optimize=optimize)
+        if optimize:
+            bar = np.einsum(spec, ct, *others, *more, optimize=optimize)
+        else:
+            bar = np.einsum(spec, ct, *others, *more)
         bars.append(unbroadcast(bar, sizes))
     return bars

@@ -1,8 +1,36 @@
 """Rules of reductions and scans: sums, products, extrema, moments and order statistics."""
 
+import math
+
 import numpy as np
 
 from srcad.rules.registry import differential, linear, methods, pullback
+
+
+# ---- what the bodies share
+
+
+def reduced(a, axis):
+    """How many elements of `a` go into one of its reduction."""
+    if axis is None:
+        return np.size(a)
+    if isinstance(axis, int):
+        return np.shape(a)[axis]
+    return math.prod([np.shape(a)[k] for k in axis])
+
+
+def count(chosen, axis, dtype):
+    """How many are chosen along the axes, which stay: in double precision an integer will do."""
+    n = np.sum(chosen) if axis is None else np.sum(chosen, axis, keepdims=True)
+    return n if dtype == np.float64 else n.astype(dtype)
+
+
+def average_along(a, axis):
+    """The mean along the axes, which stay."""
+    return np.mean(a) if axis is None else np.mean(a, axis, keepdims=True)
+
+
+# ---- sums and means
 
 
 @linear(np.sum, *methods("sum"), wrt="a")
@@ -21,7 +49,7 @@ def add_reduce(ct, array, axis=0, dtype=None, *, keepdims=False):
 
 @linear(np.mean, *methods("mean"), wrt="a")
 def mean(ct, a, axis=None, dtype=None, keepdims=False):
-    n = np.size(a) // np.size(ct)
+    n = reduced(a, axis)
     if axis is not None and not keepdims:
         ct = np.expand_dims(ct, axis)
     return np.broadcast_to(ct / n, np.shape(a))
@@ -40,8 +68,8 @@ def nanmean(a, axis=None, dtype=None, keepdims=False, *, da):
 
 @differential(np.var, *methods("var"))
 def var(a, axis=None, dtype=None, ddof=0, keepdims=False, *, da, out):
-    centred = a - np.mean(a, axis, keepdims=True)
-    n = np.size(a) // np.size(out) - ddof
+    centred = a - average_along(a, axis)
+    n = reduced(a, axis) - ddof
     if np.iscomplexobj(a):
         return 2 * np.sum(np.real(np.conj(centred) * da), axis, keepdims=keepdims) / n
     return 2 * np.sum(centred * da, axis, keepdims=keepdims) / n
@@ -50,8 +78,8 @@ def var(a, axis=None, dtype=None, ddof=0, keepdims=False, *, da, out):
 @differential(np.std, *methods("std"))
 def std(a, axis=None, dtype=None, ddof=0, keepdims=False, *, da, out):
     """Of equal values 0, a subgradient."""
-    centred = a - np.mean(a, axis, keepdims=True)
-    n = np.size(a) // np.size(out) - ddof
+    centred = a - average_along(a, axis)
+    n = reduced(a, axis) - ddof
     scale = np.where(out == 0, 1, out) * n
     if np.iscomplexobj(a):
         return np.sum(np.real(np.conj(centred) * da), axis, keepdims=keepdims) / scale
@@ -81,7 +109,7 @@ def extremum(a, axis=None, keepdims=False, *, da, out):
     if axis is not None and not keepdims:
         out = np.expand_dims(out, axis)
     ties = a == out
-    w = ties / np.sum(ties, axis, np.result_type(a), keepdims=True)
+    w = ties / count(ties, axis, np.result_type(a))
     return np.sum(w * da, axis, keepdims=keepdims)
 
 
@@ -91,7 +119,7 @@ def extremum_reduce(array, axis=0, *, keepdims=False, darray, out):
     if axis is not None and not keepdims:
         out = np.expand_dims(out, axis)
     ties = array == out
-    w = ties / np.sum(ties, axis, np.result_type(array), keepdims=True)
+    w = ties / count(ties, axis, np.result_type(array))
     return np.sum(w * darray, axis, keepdims=keepdims)
 
 
@@ -100,8 +128,8 @@ def ptp(a, axis=None, keepdims=False, *, da):
     """Ties share the derivative equally."""
     top = a == np.max(a, axis, keepdims=True)
     bottom = a == np.min(a, axis, keepdims=True)
-    w = top / np.sum(top, axis, np.result_type(a), keepdims=True)
-    v = bottom / np.sum(bottom, axis, np.result_type(a), keepdims=True)
+    w = top / count(top, axis, np.result_type(a))
+    v = bottom / count(bottom, axis, np.result_type(a))
     return np.sum((w - v) * da, axis, keepdims=keepdims)
 
 

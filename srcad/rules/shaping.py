@@ -15,21 +15,27 @@ from srcad.rules.registry import differential, is_sequence, linear, methods, nes
 def reshape(ct, a, shape, order="C"):
     if order == "A":
         order = "F" if a.flags.fnc else "C"
-    return np.reshape(ct, np.shape(a), order=order)
+    if order == "F":
+        return np.reshape(ct, np.shape(a), order="F")
+    return np.reshape(ct, np.shape(a))
 
 
 @linear(*methods("reshape"), wrt="self")
 def reshape_method(ct, self, *shape, order="C"):
     if order == "A":
         order = "F" if self.flags.fnc else "C"
-    return np.reshape(ct, np.shape(self), order=order)
+    if order == "F":
+        return np.reshape(ct, np.shape(self), order="F")
+    return np.reshape(ct, np.shape(self))
 
 
 @linear(np.ravel, *methods("ravel", "flatten"), wrt="a")
 def ravel(ct, a, order="C"):
     if order == "A":
         order = "F" if a.flags.fnc else "C"
-    return np.reshape(ct, np.shape(a), order=order)
+    if order == "F":
+        return np.reshape(ct, np.shape(a), order="F")
+    return np.reshape(ct, np.shape(a))
 
 
 @linear(np.squeeze, *methods("squeeze"), wrt="a")
@@ -115,12 +121,22 @@ def roll(ct, a, shift, axis=None):
 # ---- joins and splits
 
 
+def ends(lengths):
+    """Where pieces of these lengths end, the last one aside."""
+    places = []
+    total = 0
+    for n in lengths[:-1]:
+        total = total + n
+        places.append(total)
+    return places
+
+
 @linear(np.concatenate, getattr(np, "concat", None), wrt="arrays", sequences=("arrays",))
 def concatenate(ct, arrays, axis=0):
     if axis is None:
-        flat = np.split(ct, np.cumsum([np.size(a) for a in arrays])[:-1])
+        flat = np.split(ct, ends([np.size(a) for a in arrays]))
         return [np.reshape(flat[k], np.shape(arrays[k])) for k in range(len(arrays))]
-    parts = np.split(ct, np.cumsum([np.shape(a)[axis] for a in arrays])[:-1], axis)
+    parts = np.split(ct, ends([np.shape(a)[axis] for a in arrays]), axis)
     if isinstance(arrays, np.ndarray):
         return np.stack(parts)
     return parts
@@ -137,7 +153,7 @@ def stack(ct, arrays, axis=0):
 @linear(np.vstack, wrt="tup", sequences=("tup",))
 def vstack(ct, tup):
     lengths = [np.shape(a)[0] if np.ndim(a) > 1 else 1 for a in tup]
-    parts = np.split(ct, np.cumsum(lengths)[:-1], 0)
+    parts = np.split(ct, ends(lengths), 0)
     return [np.reshape(parts[k], np.shape(tup[k])) for k in range(len(tup))]
 
 
@@ -147,21 +163,21 @@ def hstack(ct, tup):
         lengths = [np.size(a) for a in tup]
     else:
         lengths = [np.shape(a)[1] for a in tup]
-    parts = np.split(ct, np.cumsum(lengths)[:-1], 0 if np.ndim(ct) == 1 else 1)
+    parts = np.split(ct, ends(lengths), 0 if np.ndim(ct) == 1 else 1)
     return [np.reshape(parts[k], np.shape(tup[k])) for k in range(len(tup))]
 
 
 @linear(np.dstack, wrt="tup", sequences=("tup",))
 def dstack(ct, tup):
     lengths = [np.shape(a)[2] if np.ndim(a) > 2 else 1 for a in tup]
-    parts = np.split(ct, np.cumsum(lengths)[:-1], 2)
+    parts = np.split(ct, ends(lengths), 2)
     return [np.reshape(parts[k], np.shape(tup[k])) for k in range(len(tup))]
 
 
 @linear(np.column_stack, wrt="tup", sequences=("tup",))
 def column_stack(ct, tup):
     lengths = [np.shape(a)[1] if np.ndim(a) > 1 else 1 for a in tup]
-    parts = np.split(ct, np.cumsum(lengths)[:-1], 1)
+    parts = np.split(ct, ends(lengths), 1)
     return [np.reshape(parts[k], np.shape(tup[k])) for k in range(len(tup))]
 
 
@@ -174,11 +190,11 @@ def block(ct, arrays):
         rows = [arrays]
     if any(np.ndim(a) != 2 for row in rows for a in row):
         raise MissingRule(None, "block is supported for two-dimensional arrays only")
-    bands = np.split(ct, np.cumsum([np.shape(row[0])[0] for row in rows])[:-1], 0)
+    bands = np.split(ct, ends([np.shape(row[0])[0] for row in rows]), 0)
     bars = []
     for k in range(len(rows)):
         widths = [np.shape(a)[1] for a in rows[k]]
-        bars.append(np.split(bands[k], np.cumsum(widths)[:-1], 1))
+        bars.append(np.split(bands[k], ends(widths), 1))
     if isinstance(arrays[0], list):
         return bars
     return bars[0]

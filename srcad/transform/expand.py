@@ -53,7 +53,7 @@ from srcad.ir.types import (
     is_complex,
     is_differentiable,
 )
-from srcad.ir.walk import copy_block, free_values
+from srcad.ir.walk import all_ops, copy_block, free_values
 from srcad.transform import spaces
 from srcad.transform.adjoints import Adjoints
 from srcad.transform.dce import prune_block
@@ -283,6 +283,7 @@ class Differentiator:
         b = Builder(low.builder, exact=low.session.exact)
         b.parent = None
         b.simplify = True
+        b.primal = {op.result: op for op in all_ops(inner.block) if isinstance(op, Apply)}
         adjoints = Adjoints(b, lambda v: v in active)
         seeds: list[Value] = []
         if unit:

@@ -12,7 +12,7 @@ import numpy as np
 
 from srcad import runtime
 from srcad.ir import Atom, Literal, Value
-from srcad.ir.build import Builder
+from srcad.ir.build import Builder, simplify_unbroadcast
 from srcad.ir.core import make_list, make_tuple
 from srcad.ir.infer import atom_type
 from srcad.ir.types import (
@@ -132,30 +132,9 @@ def _reduce(b: Builder, term: Atom, primal: Atom, kind: Type) -> Atom:
         return term
     if isinstance(found, (ListType, TupleType)) or isinstance(kind, (ListType, TupleType)):
         return term
-    have, want = dims_of(found), dims_of(kind)
-    if have is not None and want is not None:
-        if want == () and have != ():
-            return b.apply(np.sum, term)
-        if len(have) < len(want) or (have == () and want != ()):
-            return b.apply_typed(
-                np.broadcast_to, (term, b.apply(np.shape, primal)), _shaped(found, kind)
-            )
-        extra = len(have) - len(want)
-        rest = have[extra:]
-        stretched = [
-            k for k, (h, w) in enumerate(zip(rest, want, strict=True)) if w == 1 and h != 1
-        ]
-        settled = all(
-            h == w and h is not None for k, (h, w) in enumerate(zip(rest, want, strict=True)) if k not in stretched
-        )
-        if settled:
-            if extra:
-                axes = Literal(tuple(range(extra))) if extra > 1 else Literal(0)
-                term = b.apply(np.sum, term, axis=axes)
-            if stretched:
-                axes = Literal(tuple(stretched)) if len(stretched) > 1 else Literal(stretched[0])
-                term = b.apply(np.sum, term, axis=axes, keepdims=Literal(True))
-            return term
+    simpler = simplify_unbroadcast(b, term, primal, dims_of(kind))
+    if simpler is not None:
+        return simpler
     if isinstance(kind, Number) and isinstance(found, Number):
         return term
     made = b.apply_typed(
