@@ -4,12 +4,14 @@
     y = sin(x)             |    y = sin(x)
     yield y                |    yield y
 
-Effects are kept.  What a loop carries is kept only if a later iteration or the rest of the function
+Effects are kept, and functions of ``math`` that raise outside their domain: the derivative of
+``math.log`` at -1 raises as the function does.  What a loop carries is kept only if a later iteration or the rest of the function
 reads it.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import assert_never
 
@@ -66,9 +68,18 @@ def _prune(block: Block, kept: tuple[int, ...]) -> tuple[tuple[Op, ...], Live]:
     return tuple(ops), live
 
 
+_PARTIAL = frozenset(
+    getattr(math, name)
+    for name in ("log", "log2", "log10", "log1p", "sqrt", "asin", "acos", "acosh", "atanh", "pow", "fmod",
+                 "gamma", "lgamma", "exp", "cosh", "sinh", "expm1")
+)  # fmt: skip
+
+
 def _acts(op: Op) -> bool:
     if isinstance(op, Effect):
         return True
+    if isinstance(op, Apply):
+        return op.callee in _PARTIAL and (op.loc is None or op.loc.reverse == 0)
     if isinstance(op, Call):
         function = op.function.function
         return function is None or any(isinstance(o, Effect) for o in all_ops(function.body))
@@ -79,7 +90,7 @@ def _prune_op(op: Op, live: Live) -> Op | None:
     used = [k for k, value in enumerate(results(op)) if value in live]
     match op:
         case Apply() | Accumulate():
-            if not used:
+            if not used and not _acts(op):
                 return None
             _read(live, operands(op))
             return op

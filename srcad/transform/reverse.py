@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from srcad.errors import NotDifferentiable
 from srcad.ir import (
     UNDEFINED,
     Accumulate,
@@ -56,7 +55,8 @@ from srcad.analysis.saving import recomputed
 from srcad.transform import spaces
 from srcad.transform.adjoints import Adjoints, refuse_hidden
 from srcad.transform.dce import prune_block
-from srcad.transform.pullback import Transposer, missing_rule, place_of, pull_accumulate
+from srcad.transform.ownership import is_fresh
+from srcad.transform.pullback import Transposer, missing_rule, pull_accumulate
 from srcad.transform.schedule import reverse_order
 from srcad.transform.updates import pull_update
 
@@ -601,7 +601,8 @@ class _LoopPlan:
         made.append(Update(list.append, param, (item,), version, None, op.loc))
         start = Value(name, tape)
         empty = Apply(make_list, (), (), start, op.loc)
-        forward = _carry(op, ops + tuple(made), start, param, version, result)
+        at = _after_last(ops, keep)  # at once: later, their names may have been given away
+        forward = _carry(op, (*ops[:at], *made, *ops[at:]), start, param, version, result)
         head: list[Op] = []
         if len(needed) == 1:
             popped = Value(needed[0].hint, kind)
@@ -635,6 +636,16 @@ class _LoopPlan:
         target = self.position if self.position is not None else Value("_", INT)
         return (stream,), [(target, [])], [forward]
 
+    def _owned(self, atom: Atom) -> Atom:
+        """An array that the loop may add to in place: a copy, unless it was made for this."""
+        b = self.adjoints.builder
+        if not isinstance(atom, Value) or not isinstance(atom.type, Array):
+            return atom
+        op = b.definition(atom)
+        if op is not None and is_fresh(atom, {atom: op}, set()):
+            return atom
+        return b.apply_typed(np.ndarray.copy, (atom,), atom.type, atom.hint)
+
     def _emit(self, streams: tuple[Stream, ...], block: Block, accumulated: list[Any]) -> None:
         op, adjoints = self.op, self.adjoints
         b = adjoints.builder
@@ -650,7 +661,7 @@ class _LoopPlan:
             if state is None:
                 inits.append(spaces.zeros(b, value, param.hint))
             else:
-                inits.append(adjoints.atom(state, value))
+                inits.append(self._owned(adjoints.atom(state, value)))
         for made, _ in self.appended.values():
             inits.append(b.apply_typed(make_list, (), made.type, made.hint))
         count = len(streams)
@@ -678,6 +689,12 @@ class _LoopPlan:
 
 def _is(atom: Atom, value: int) -> bool:
     return isinstance(atom, Literal) and atom.value == value
+
+
+def _after_last(ops: tuple[Op, ...], values: list[Value]) -> int:
+    """The position after the operation that defines the last of the values; 0 for parameters."""
+    wanted = set(values)
+    return max((k + 1 for k, op in enumerate(ops) if any(r in wanted for r in results(op))), default=0)
 
 
 def _carry(
@@ -715,4 +732,3 @@ def backward_range(b: Builder, stream: Range) -> Range:
     return Range(*parts)
 
 
-_ = (NotDifferentiable, np, place_of)
