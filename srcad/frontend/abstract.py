@@ -323,6 +323,40 @@ def is_static(value: Abstract, *, equal: Any = ...) -> bool:
     return equal is ... or (type(value.value) is type(equal) and value.value == equal)
 
 
+def parts(value: Any) -> tuple[Any, ...]:
+    """What an abstract value or the contents of a place refer to directly."""
+    match value:
+        case TupleRef(items=items) | Items(items=items) | Zip(parts=items):
+            return items
+        case Entries(values=values) | Fields(values=values):
+            return values
+        case Method(function=function, receiver=receiver):
+            return (function, receiver)
+        case Closure(defaults=defaults, keyword_defaults=keyword):
+            return (*defaults, *(d for d in keyword if d is not None))
+        case Partial(function=function, args=args, keywords=keywords):
+            return (function, *args, *(v for _, v in keywords))
+        case MaybeUnbound(value=inner) | SuperRef(receiver=inner) | Cursor(source=inner):
+            return (inner,)
+        case Enumerate(part=part) | Reversed(part=part):
+            return (part,)
+        case Transformed(function=function):
+            return (function,)
+    return ()
+
+
+def references(state: Mapping[Any, Any], place: int) -> int:
+    """How often a state refers to a place, from variables and from other places."""
+    count = 0
+    pending = list(state.values())
+    while pending:
+        value = pending.pop()
+        if getattr(value, "place", None) == place:
+            count += 1
+        pending.extend(parts(value))
+    return count
+
+
 def first_leaf(value: Any, state: Mapping[Any, Any]) -> Value | None:
     """The first run-time value in an abstract one."""
     match value:

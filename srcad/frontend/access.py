@@ -1,9 +1,10 @@
 """How a live object is reached when a derivative is called, step by step.
 
-What a function refers to besides numbers that it is given (a global, a closure variable, an attribute
-of an argument) may be another object at the next call.  An ``Access`` says where to look: it starts at
-an argument or at an object that stays (a name space, a closure cell, a function, a class), and goes on
-by attributes and items.  Guards are made of it, and so is the text that hands data over.
+What a function refers to besides numbers that it is given (a global, a closure variable, an
+attribute of an argument) may be another object at the next call.  An ``Access`` says where to look:
+it starts at an argument or at an object that stays (a name space, a closure cell, a function, a
+class), and goes on by attributes and items.  Guards are made of it, and so is the text that hands
+data over.
 """
 
 from __future__ import annotations

@@ -139,7 +139,7 @@ def _callable(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]
 
 def _print(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
     named = {k: low.atom(v) for k, v in keywords.items()}
-    low.builder.effect(print, *map(low.atom, args), **named)
+    low.builder.effect(print, *map(low.peek, args), **named)
     return NONE
 
 

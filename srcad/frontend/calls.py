@@ -173,9 +173,11 @@ def inline(
 ) -> Abstract | None:
     """A function from its own source; None where that cannot be lowered."""
     state, mark, dead = dict(low.state), len(low.builder.ops), low.dead
+    frozen = set(low.session.frozen)
     try:
         return call_code(low, _function_code(low, function), args, keywords)
     except SourceError:
+        low.session.frozen = frozen
         low.state, low.dead = state, dead
         del low.builder.ops[mark:]
         return None
@@ -464,7 +466,11 @@ def call_outlined(low: Lowering, code: Code, bound: dict[str, Abstract], key: An
     op = Call(made.ref, (*inits, *made.extras), tuple(results), low.builder.loc)
     low.builder.append(op)
     session.calls[made.ref] = None
-    return _own(low, made.result, mapping)
+    result = _own(low, made.result, mapping)
+    if any(isinstance(v, (ListRef, DictRef, ObjectRef, TupleRef)) for v in bound.values()):
+        for value in (result, *bound.values()):  # the result may be an argument
+            low.freeze(value)
+    return result
 
 
 def _own(low: Lowering, value: Any, mapping: dict[Value, Any]) -> Abstract:
@@ -571,9 +577,11 @@ def lower_outlined(
                 if isinstance(value, tuple):
                     kind, contents = value
                     ref = kind(session.new_place())
-                    low.set_contents(ref, Held(contents.value, "argument") if isinstance(contents, Held) else contents)
+                    low.restate(ref, contents)
+                    low.freeze(ref)  # the caller would not see a change of it
                     arguments[name] = ref
                 else:
+                    low.freeze(value)
                     arguments[name] = value
             try:
                 result = run_body(low, code, arguments, key)

@@ -34,7 +34,7 @@ from srcad.frontend.abstract import (
     Zip,
 )
 from srcad.frontend.fence import refusal
-from srcad.frontend.lowering import SHARED, Lowering, NeedsUnroll, is_leaf
+from srcad.frontend.lowering import Lowering, NeedsUnroll, is_leaf
 from srcad.ir import Atom, Literal, Value
 from srcad.ir.core import make_dict, make_list, make_tuple
 from srcad.ir.infer import atom_type
@@ -48,7 +48,6 @@ from srcad.ir.types import (
     TupleType,
     Type,
     can_join,
-    is_differentiable,
     join,
     join_all,
 )
@@ -83,7 +82,7 @@ def writable(low: Lowering, ref: ListRef | DictRef) -> Held:
     if isinstance(contents, (Items, Entries)):
         value = _materialize(low, contents)
         held = Held(value)
-        low.set_contents(ref, held)
+        low.restate(ref, held)
         return held
     assert isinstance(contents, Held)
     match contents.borrowed:
@@ -97,10 +96,7 @@ def writable(low: Lowering, ref: ListRef | DictRef) -> Held:
             low.set_contents(ref, held)
             return held
         case _:
-            low.refuse(
-                "a list or dict that something else also refers to is changed",
-                "change a copy of it: list(...) or dict(...)",
-            )
+            low.refuse(*refusal("shared container"))
 
 
 def _materialize(low: Lowering, contents: Items | Entries) -> Value:
@@ -176,14 +172,24 @@ def _ordered(low: Lowering, ref: SetRef) -> tuple[Any, ...]:
     return tuple(set(values))
 
 
-def _remaining(low: Lowering, ref: IteratorRef) -> tuple[Abstract, ...] | None:
-    """What an iterator has not yet handed out; it is exhausted afterwards."""
+def rest_of(low: Lowering, ref: IteratorRef) -> Abstract:
+    """What an iterator has not yet handed out."""
     cursor = low.cursor(ref)
     items = items_of(low, cursor.source)
-    if items is None:
-        return None
-    low.set_contents(ref, Cursor(TupleRef(()), 0))
-    return items[cursor.position :]
+    if items is not None:
+        return TupleRef(items[cursor.position :])
+    if cursor.position == 0:
+        return cursor.source
+    listed = cursor.source if isinstance(cursor.source, (ListRef, Value)) else to_list(low, cursor.source)
+    return get_item(low, listed, Static(slice(cursor.position, None)))
+
+
+def _remaining(low: Lowering, ref: IteratorRef) -> tuple[Abstract, ...] | None:
+    """What an iterator has not yet handed out, if it is known; it is exhausted afterwards."""
+    items = items_of(low, rest_of(low, ref))
+    if items is not None:
+        low.set_contents(ref, Cursor(TupleRef(()), 0))
+    return items
 
 
 def unpack(low: Lowering, value: Abstract, count: int | None = None) -> list[Abstract]:
@@ -214,6 +220,8 @@ def unpack(low: Lowering, value: Abstract, count: int | None = None) -> list[Abs
 def length(low: Lowering, value: Abstract) -> Abstract:
     """``len(value)``"""
     match value:
+        case SetRef():
+            return Static(len(methods.set_values(low, value)))
         case ListRef() | DictRef():
             contents = low.contents(value)
             if isinstance(contents, Items):
@@ -453,7 +461,7 @@ def update(
                 "keep items of different kinds in separate lists",
             )
         kind = ListType(joined) if isinstance(kind, ListType) else DictType(joined)
-        share(low, item)
+        low.freeze(item)
     result = None
     if returns:
         inner = kind.item if isinstance(kind, (ListType, DictType)) else OBJECT
@@ -461,16 +469,6 @@ def update(
     version = low.builder.update(callee, held.value, *args, kind=kind, result=result)
     low.set_contents(ref, Held(version))
     return NONE if result is None else wrap(low, result, element=False)
-
-
-def share(low: Lowering, value: Abstract) -> None:
-    """A container is now also reached through another: neither may be written any more."""
-    if isinstance(value, (ListRef, DictRef)):
-        contents = low.contents(value)
-        if isinstance(contents, Held):
-            low.set_contents(value, Held(contents.value, SHARED))
-        elif isinstance(contents, (Items, Entries)) and is_differentiable(atom_type(low.atom(value))):
-            low.set_contents(value, Held(_materialize(low, contents), SHARED))
 
 
 def contains(low: Lowering, container: Abstract, item: Abstract) -> Abstract:
@@ -570,7 +568,11 @@ def to_list(low: Lowering, value: Abstract) -> ListRef:
     found = items_of(low, value)
     if found is not None:
         return low.new_list(Items(found))
-    if isinstance(value, (Zip, Enumerate, Reversed, IteratorRef)):
+    if isinstance(value, IteratorRef):
+        rest = to_list(low, rest_of(low, value))
+        low.set_contents(value, Cursor(TupleRef(()), 0))
+        return rest
+    if isinstance(value, (Zip, Enumerate, Reversed)):
         return comprehensions.collect(low, value)
     if isinstance(value, DictRef):
         return keys_of(low, value)

@@ -118,7 +118,14 @@ def join_regions(
     merger = Merger(low, sides, leaf, force=len(alive) < len(regions))
     base = dict(low.state)
     for key in changed_keys(base, [s.state for s in sides]):
-        low.state[key] = merge_key(merger, key, [s.state.get(key) for s in sides])
+        values = [s.state.get(key) for s in sides]
+        first = low.session.initial.get(key[1]) if key[0] == "place" else None
+        if first is not None:  # imported: it is there on every path
+            values = [first if v is None else v for v in values]
+        if first is not None and all(v is first for v in values):
+            low.state[key] = first
+        else:
+            low.state[key] = merge_key(merger, key, values)
     return tuple(results), [tuple(column) for column in yields]
 
 

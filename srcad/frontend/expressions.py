@@ -457,7 +457,7 @@ def fstring(low: Lowering, values: list[Any]) -> Abstract:
             parts.append(Literal(part.value))
             continue
         spec = NONE if part.format_spec is None else fstring(low, part.format_spec.values)
-        shown = low.atom(evaluate(low, part.value))
+        shown = low.peek(evaluate(low, part.value))
         spec_atom = Literal("") if isinstance(spec, Static) and spec.value is None else low.atom(spec)
         parts.append(low.builder.apply(format_value, shown, Literal(part.conversion), spec_atom))
     if all(isinstance(p, Literal) for p in parts):

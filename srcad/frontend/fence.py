@@ -82,6 +82,10 @@ REFUSED: dict[str, Refusal] = {
     "delete": Refusal(
         "'del' of an item or an attribute", "build a new list or dict without the entry"
     ),
+    "shared container": Refusal(
+        "changing a list, dict or object that something else may also refer to",
+        "change a copy of it: list(xs), dict(d), copy.copy(obj)",
+    ),
     "alias": Refusal(
         "a write to memory that '{name}' may share", "copy '{name}' before it is written"
     ),

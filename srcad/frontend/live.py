@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from srcad.errors import UnsupportedSyntax
+from srcad.errors import UnsupportedSyntax, UnsupportedValue
 from srcad.frontend.abstract import (
     SCALARS,
     Abstract,
@@ -60,6 +60,8 @@ CODE = (
     types.MethodType,
 )
 _MANY = 64
+_ARRAYS = (np.ndarray, np.memmap)
+"""Array classes whose operators are those of arrays; of np.matrix and masked arrays they are not."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -141,6 +143,13 @@ class Importer:
             return value
         match obj:
             case np.ndarray():
+                if type(obj) not in _ARRAYS:
+                    raise UnsupportedValue(
+                        low.place(),
+                        f"{hint} is a {type(obj).__module__}.{type(obj).__qualname__}, whose"
+                        " operators may differ from those of arrays",
+                        f"pass np.asarray({hint})",
+                    )
                 self.vectors[value] = None
                 return value
             case bool() | str() | bytes() | None:
@@ -179,6 +188,7 @@ class Importer:
         key = ("attribute", id(origin.obj), name, origin.value)
         if key in self._imported:
             return self._imported[key]
+        places = low.session.places
         if _is_constant(obj):
             found = self.guarded(low, key, name, access, obj)
         else:
@@ -187,6 +197,7 @@ class Importer:
             read = prelude.apply_typed(getattr, (origin.value, Literal(name)), self.type_of(obj), name)
             found = self._structure(low, obj, read, name, access)
         self._imported[key] = found
+        _keep_places(low, places)
         return found
 
     def has_attribute(self, origin: Origin, name: str) -> bool:
@@ -335,6 +346,7 @@ class Importer:
         """Something read by name: code and constants as they are, data as a parameter."""
         if key in self._imported:
             return self._imported[key]
+        places = low.session.places
         if (
             _is_constant(obj)
             or (type(obj) is tuple and _all_constant(obj))
@@ -350,7 +362,14 @@ class Importer:
             self.captures[key] = Capture(name, access, value, obj, False)
             result = self._structure(low, obj, value, name, access)
         self._imported[key] = result
+        _keep_places(low, places)
         return result
+
+
+def _keep_places(low: Lowering, before: int) -> None:
+    """What is imported once is there on every path, also on those where it was not met."""
+    for place in range(before + 1, low.session.places + 1):
+        low.session.initial[place] = low.state["place", place, ""]
 
 
 _LIBRARIES = ("numpy", "math", "scipy", "cmath", "builtins", "operator", "_operator", "functools")

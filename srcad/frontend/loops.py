@@ -28,6 +28,7 @@ from srcad.frontend.abstract import (
     TupleRef,
 )
 from srcad.frontend.control import branch, changed_keys, merge_key
+from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import EXITS, Key, Lowering, NeedsUnroll, Region, State, is_leaf
 from srcad.frontend.merge import Merger, as_dynamic, substitute
 from srcad.ir import (
@@ -62,6 +63,7 @@ class LoopContext:
     """A loop being lowered, for reads of variables that only it binds."""
 
     assigned: set[Key]
+    before: State
     carried: dict[Key, Any] = field(default_factory=dict)
 
 
@@ -89,17 +91,19 @@ def lower_loop(
 
     ``body`` binds the targets and lowers one iteration.
     """
-    context = LoopContext(assigned)
     before, mark = low.state, len(low.builder.ops)
+    context = LoopContext(assigned, before)
     ends: dict[Key, Region] = {}
     for key in sorted(assigned):
         if key in before:
             context.carried[key] = None
     low.loops.append(context)
     try:
+        frozen = set(low.session.frozen)
         for _ in range(_PASSES):
             del low.builder.ops[mark:]
             low.state = dict(before)
+            low.session.frozen = set(frozen)
             plan = _plan(low, context, ends)
             try:
                 if _attempt(low, context, ends, plan, body, test, streams, targets):
@@ -161,6 +165,7 @@ def _attempt(
     targets: tuple[Value, ...],
 ) -> bool:
     frame = low.frame.number
+    frozen = set(low.session.frozen)
     test_region, exhausts = None, False
     tests: list[Atom] = []
     if test is not None:
@@ -186,7 +191,13 @@ def _attempt(
         stop: bool | Atom = low.exits(flags)
     keys = changed_keys(plan.state, [region.state])
     known = dict(plan.before)
-    fresh = [k for k in keys if k not in plan.state]
+    initial = low.session.initial
+    met = [k for k in keys if k not in plan.state and k[0] == "place" and k[1] in initial]
+    if any(region.state.get(k) is not initial[k[1]] for k in met):
+        for key in met:  # an imported container that the body changes is there before it
+            context.before[key] = initial[key[1]]
+        return False
+    fresh = [k for k in keys if k not in plan.state and k not in met]
     missed = [k for k in keys if k in plan.state and k not in context.carried]
     # what an iteration binds on some paths only keeps the value of an earlier iteration on the others
     missed += [k for k in fresh if isinstance(region.state.get(k), MaybeUnbound)]
@@ -195,6 +206,10 @@ def _attempt(
             context.carried[key] = None
             ends[key] = region
         return False
+    shared = low.session.frozen - frozen
+    if any(k[0] == "place" and k[1] in shared for k in keys if k in plan.state):
+        # changed in one iteration, handed on by then in the next
+        low.refuse(*refusal("shared container"), kind=NeedsUnroll)
     yields: list[Atom] = []
     if region.dead:
         yields = [UNDEFINED for _ in plan.params]
@@ -343,8 +358,8 @@ class _Fit:
                     return True
                 if ("place", start.place, "") in self.plan.before:
                     return False  # bound to another object: the variable needs a place of its own
-                held = self.plan.state[("place", start.place, "")]
-                return self.contents(held, self.region.state[("place", end.place, "")])
+                held = self.low.held_in(self.plan.state, start.place)
+                return self.contents(held, self.low.held_in(self.region.state, end.place))
             case Closure(), Closure():
                 return start.node is end.node and start.frame is end.frame and all(
                     self.value(s, e) for s, e in zip(start.defaults, end.defaults, strict=True)

@@ -50,6 +50,7 @@ from srcad.frontend.abstract import (
     TupleRef,
     Zip,
     first_leaf,
+    parts,
 )
 from srcad.frontend.fence import refusal
 from srcad.frontend.scopes import Scope
@@ -132,6 +133,10 @@ class Session:
     """Loops over a few known items are written out: in the bodies of rules, where items are axes."""
     frames: int = 0
     places: int = 0
+    frozen: set[int] = field(default_factory=set)
+    """Places that something else may refer to as well: they are read, but not changed any more."""
+    initial: dict[int, Contents] = field(default_factory=dict)
+    """What the places of imported containers hold at first."""
     active: list[tuple[Any, Any]] = field(default_factory=list)
     """The calls being inlined: (function, signature)."""
     outlined: dict[Any, Any] = field(default_factory=dict)
@@ -285,16 +290,42 @@ class Lowering:
 
     def contents(self, ref: ListRef | DictRef | ObjectRef | SetRef | IteratorRef) -> Contents:
         """What a container holds."""
-        held: Contents = self.state[("place", ref.place, "")]
+        held = self.held_in(self.state, ref.place)
         if isinstance(held, Poison):
             self.refuse(held.message, held.hint)
         return held
 
+    def held_in(self, state: State, place: int) -> Contents:
+        """What a place holds in a state."""
+        key: Key = ("place", place, "")
+        if key not in state:
+            state[key] = self.session.initial[place]
+        found: Contents = state[key]
+        return found
+
     def set_contents(
         self, ref: ListRef | DictRef | ObjectRef | SetRef | IteratorRef, contents: Contents
     ) -> None:
-        """Replace what a container holds."""
+        """Change what a container holds."""
+        if ref.place in self.session.frozen:
+            self.refuse(*refusal("shared container"))
+        self.restate(ref, contents)
+
+    def restate(
+        self, ref: ListRef | DictRef | ObjectRef | SetRef | IteratorRef, contents: Contents
+    ) -> None:
+        """Hold what a container holds in another form."""
         self.state[("place", ref.place, "")] = contents
+
+    def freeze(self, value: Any) -> None:
+        """From now on the containers in a value may be reached in other ways than by their places."""
+        if isinstance(value, (ListRef, DictRef, ObjectRef)):
+            if value.place in self.session.frozen:
+                return
+            self.session.frozen.add(value.place)
+            value = self.held_in(self.state, value.place)
+        for part in parts(value):
+            self.freeze(part)
 
     def new_list(self, contents: Contents) -> ListRef:
         """A list of its own."""
@@ -345,6 +376,10 @@ class Lowering:
             contents = self.contents(value)
             if isinstance(contents, Held):
                 return contents.value
+            if isinstance(contents, Items):
+                return self.builder.apply(make_list, *map(self.peek, contents.items))
+            if isinstance(contents, Entries):
+                return self._display(contents, self.peek)
         if isinstance(value, TupleRef) and value.cls is tuple:
             atoms = tuple(map(self.peek, value.items))
             if any(not isinstance(a, Literal) for a in atoms):
@@ -401,30 +436,27 @@ class Lowering:
 
     def list_atom(self, ref: ListRef) -> Atom:
         """The run-time list; from then on it is shared with whatever got it."""
-        contents = self.contents(ref)
-        if isinstance(contents, Held):
-            if not contents.borrowed:
-                self.set_contents(ref, Held(contents.value, SHARED))
-            return contents.value
-        assert isinstance(contents, Items)
-        made = self.builder.apply(make_list, *map(self.atom, contents.items))
-        assert isinstance(made, Value)
+        made = self.peek(ref)
+        self.freeze(ref)
         return made
 
     def dict_atom(self, ref: DictRef) -> Atom:
-        """The run-time dict."""
-        contents = self.contents(ref)
-        if isinstance(contents, Held):
-            return contents.value
-        assert isinstance(contents, Entries)
+        """The run-time dict, shared from then on."""
+        made = self.peek(ref)
+        self.freeze(ref)
+        return made
+
+    def _display(self, contents: Entries, take: Callable[[Abstract], Atom]) -> Atom:
         pairs = zip(contents.keys, contents.values, strict=True)
-        return self.builder.apply(make_dict, *(a for k, v in pairs for a in (Literal(k), self.atom(v))))
+        return self.builder.apply(make_dict, *(a for k, v in pairs for a in (Literal(k), take(v))))
 
     def instance_atom(self, ref: ObjectRef) -> Atom:
-        """A run-time instance of a class made in the function."""
+        """A run-time instance of a class made in the function, shared from then on."""
         contents = self.contents(ref)
         assert isinstance(contents, Fields)
-        fields = [a for n, v in zip(contents.names, contents.values, strict=True) for a in (Literal(n), self.atom(v))]
+        self.freeze(ref)
+        pairs = zip(contents.names, contents.values, strict=True)
+        fields = [a for n, v in pairs for a in (Literal(n), self.atom(v))]
         return self.builder.apply(dataclass_of, Literal(ref.cls), self.builder.apply(make_dict, *fields))
 
     def bound(self, value: MaybeUnbound) -> Abstract:

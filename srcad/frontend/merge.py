@@ -34,8 +34,9 @@ from srcad.frontend.abstract import (
     SliceRef,
     Static,
     TupleRef,
+    references,
 )
-from srcad.frontend.lowering import SHARED, Lowering, Region, is_leaf
+from srcad.frontend.lowering import Lowering, Region, is_leaf
 from srcad.ir import Atom, Literal, Value
 from srcad.ir.core import make_dict, make_list
 from srcad.ir.infer import atom_type
@@ -152,18 +153,21 @@ class Merger:
         )
 
     def _places(self, values: list[Any], hint: str) -> Any:
-        """One place for several: reading goes on, writing is refused (which one would it change?)."""
+        """One place for several; it can be changed if nothing else refers to any of them."""
         contents = [
-            None if v is None else self.sides[k].state[("place", v.place, "")] for k, v in enumerate(values)
+            None if v is None else self.low.held_in(self.sides[k].state, v.place)
+            for k, v in enumerate(values)
         ]
         merged = self.merge_contents(contents, hint)
         if isinstance(merged, Poison):
             return merged
-        if isinstance(merged, Held):
-            merged = Held(merged.value, SHARED)
         first = next(v for v in values if v is not None)
         ref = type(first)(self.low.session.new_place(), *([first.cls] if isinstance(first, ObjectRef) else []))
-        self.low.set_contents(ref, merged)
+        self.low.restate(ref, merged)
+        sources = [(self.sides[k], v) for k, v in enumerate(values) if v is not None]
+        if any(references(side.state, v.place) > 1 or v.place in self.low.session.frozen for side, v in sources):
+            self.low.freeze(ref)
+            self.low.session.frozen.update(v.place for _, v in sources)
         return ref
 
     def merge_contents(self, contents: list[Any], hint: str) -> Any:

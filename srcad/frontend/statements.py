@@ -19,6 +19,7 @@ from srcad.frontend.abstract import (
     Enumerate,
     Held,
     Items,
+    IteratorRef,
     ListRef,
     MaybeUnbound,
     ObjectRef,
@@ -381,6 +382,13 @@ def iterate_with(
     """
     if isinstance(iterable, MaybeUnbound):
         iterable = low.bound(iterable)
+    if isinstance(iterable, IteratorRef):
+        rest = containers.rest_of(low, iterable)
+        low.state["place", iterable.place, ""] = Poison(
+            "an iterator is used again after a loop over it", "loop over the list itself"
+        )
+        iterable = rest
+    frozen = set(low.session.frozen)
     before, mark = dict(low.state), len(low.builder.ops)
     plan = _Streams(low, list(names or []))
     if not _unrolls(low, iterable, unrolled) and _loops(low, iterable):
@@ -400,6 +408,7 @@ def iterate_with(
             )
         except NeedsUnroll:
             low.state = before
+            low.session.frozen = frozen
             del low.builder.ops[mark:]
             if _known_count(low, iterable) is None:
                 raise
