@@ -74,7 +74,7 @@ def value_and_grad(fun: Any = None, argnums: Any = 0, has_aux: bool = False) -> 
 
 
 def jacrev(fun: Any = None, argnums: Any = 0, has_aux: bool = False) -> Any:
-    """The Jacobian by reverse mode: one forward sweep, one reverse sweep for each entry of the result.
+    """The Jacobian by reverse mode: a reverse sweep for each entry of the result.
 
     Shape: that of the result, then that of the argument.
     """
@@ -98,7 +98,7 @@ def jacobian(fun: Any = None, argnums: Any = 0) -> Any:
 
 
 def derivative(fun: Any = None, argnums: Any = 0) -> Any:
-    """The derivative by a scalar argument, by forward mode; the result has the shape of the value."""
+    """The derivative by a number, by forward mode; the result has the shape of the value."""
     return _transform("derivative", fun, argnums, False)
 
 
@@ -126,8 +126,9 @@ stop_gradient = runtime.stop_gradient
 def vjp(fun: Any, *primals: Any, has_aux: bool = False) -> Any:
     """The value at the primals and the pullback: ``(value, pullback)``.
 
-    ``pullback(cotangent)`` is a tuple of gradients, one for each primal; it can be called many times.
-    With ``has_aux`` the function returns ``(value, aux)`` and the result is ``(value, pullback, aux)``.
+    ``pullback(cotangent)`` is a tuple of gradients, one for each primal; it can be called often.
+    With ``has_aux`` the function returns ``(value, aux)``, and ``vjp`` returns ``(value, pullback,
+    aux)``.
     """
     return points.vjp(fun, primals, has_aux)
 
@@ -135,8 +136,8 @@ def vjp(fun: Any, *primals: Any, has_aux: bool = False) -> Any:
 def jvp(fun: Any, primals: Any, tangents: Any) -> Any:
     """The value at the primals and its tangent: ``(value, tangent)``, by forward mode.
 
-    ``tangents`` has the structure of ``primals``; an argument that is not differentiable (an integer)
-    has no tangent: pass it by closure.
+    ``tangents`` has the structure of ``primals``.  An argument that is not differentiable (an
+    integer) has no tangent: pass it by closure.
     """
     return points.at_point("jvp", fun, primals, tangents)
 

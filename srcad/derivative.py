@@ -156,7 +156,7 @@ class Derivative:
             if name in bound:
                 value = bound[name]
             else:
-                value = default_now(self.primal, self.signature, name)
+                value = default_now(self.primal, name)
             if parameter.kind is parameter.VAR_POSITIONAL:
                 positional += [(f"{name}_{k}", v) for k, v in enumerate(value)]
             elif parameter.kind is parameter.VAR_KEYWORD:
@@ -174,7 +174,7 @@ class Derivative:
         return self._call(positional, named)
 
     def _slow(self, given: tuple[Any, ...]) -> Any:
-        """A call whose arguments, in the order of the parameters, are not plain numbers seen before."""
+        """A call with the arguments in the order of the parameters, by the second door."""
         if self._may_miss and any(v is MISSING for v in given):
             return self._call(*self._without_missing(given))
         sizes: dict[int, int] = {}
@@ -182,7 +182,7 @@ class Derivative:
         for variant in self._variants.get(key, ()):
             try:
                 out = variant.enter(*given, sizes=sizes)
-            except Exception as error:  # noqa: BLE001 - decided below
+            except Exception as error:
                 caught = error
             else:
                 if out is MISS:
@@ -211,7 +211,7 @@ class Derivative:
         data = variant.compiled.data(values)
         try:
             return variant.compiled.run(*values, *data)
-        except Exception as error:  # noqa: BLE001 - decided below
+        except Exception as error:
             caught = error
         try:
             return self._decide(variant, caught, values, positional, named, key)
@@ -358,7 +358,7 @@ class Derivative:
 
     @property
     def source(self) -> str:
-        """The generated module: of the latest compilation, or for annotated types before any call."""
+        """The generated module: of the latest call, or before any for the annotated types."""
         return self._shown().source
 
     @property

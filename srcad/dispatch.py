@@ -1,8 +1,8 @@
 """From a call to the code compiled for its types, as fast as Python allows.
 
 A derivative has a ``__call__`` generated with the signature of the function it belongs to, so that
-binding arguments costs nothing; all its own names are mangled.  Arguments that are plain numbers are
-looked up by their types alone.
+binding arguments costs nothing; all its own names are mangled.  Arguments that are plain numbers
+are looked up by their types alone.
 """
 
 from __future__ import annotations
@@ -52,28 +52,24 @@ def defaults_of(function: Any) -> Any:
     return function if isinstance(function, types.FunctionType) else None
 
 
-def default_of(function: types.FunctionType, signature: inspect.Signature, name: str) -> Any:
+def default_now(function: Any, name: str) -> Any:
     """The present default of a parameter."""
-    parameter = signature.parameters[name]
-    if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
-        return (function.__kwdefaults__ or {}).get(name, parameter.default)
-    defaults = function.__defaults__ or ()
-    with_default = [
-        p.name
-        for p in signature.parameters.values()
-        if p.default is not p.empty and p.kind is not p.KEYWORD_ONLY
+    signature = call_signature(function)
+    assert signature is not None
+    return signature.parameters[name].default
+
+
+def _default_text(function: Any, signature: inspect.Signature, name: str) -> str:
+    """An expression for the present default of a parameter; ``_srcad_plain`` is the function."""
+    if defaults_of(function) is None:
+        return f"_srcad_default({name!r})"
+    parameters = signature.parameters.values()
+    if signature.parameters[name].kind is inspect.Parameter.KEYWORD_ONLY:
+        return f"_srcad_plain.__kwdefaults__[{name!r}]"
+    optional = [
+        p.name for p in parameters if p.default is not p.empty and p.kind is not p.KEYWORD_ONLY
     ]
-    place = with_default.index(name) - len(with_default)
-    return defaults[place] if -place <= len(defaults) else parameter.default
-
-
-def default_now(function: Any, signature: inspect.Signature, name: str) -> Any:
-    """The present default of a parameter of any callable."""
-    plain = defaults_of(function)
-    if plain is not None:
-        return default_of(plain, signature, name)
-    now = call_signature(function)
-    return (now or signature).parameters[name].default
+    return f"_srcad_plain.__defaults__[{optional.index(name) - len(optional)}]"
 
 
 def make_call(
@@ -87,8 +83,8 @@ def make_call(
 ) -> Callable[..., Any] | None:
     """A ``__call__`` with the given signature; None if that has more than plain parameters.
 
-    ``filled`` are parameters whose defaults are handed over as arguments.  ``slow`` gets the arguments
-    in the order of the parameters, ``failed`` the exception too.
+    ``filled`` are parameters whose defaults are handed over as arguments.  ``slow`` gets the
+    arguments in the order of the parameters, ``failed`` the exception too.
     """
     parameters = list(signature.parameters.values())
     if not parameters or any(p.kind not in _NAMED for p in parameters):
@@ -101,7 +97,8 @@ def make_call(
         "_srcad_exception": Exception,
         "_srcad_miss": MISS,
         "_srcad_missing": MISSING,
-        "_srcad_default": lambda name: default_now(function, signature, name),
+        "_srcad_default": lambda name: default_now(function, name),
+        "_srcad_plain": defaults_of(function),
     }
     declared = ["_srcad_self"]
     fill = ""
@@ -119,7 +116,7 @@ def make_call(
         declared.append(f"{p.name}=_srcad_missing")
         if p.name in filled:
             fill += f"    if {p.name} is _srcad_missing:\n"
-            fill += f"        {p.name} = _srcad_default({p.name!r})\n"
+            fill += f"        {p.name} = {_default_text(function, signature, p.name)}\n"
     if previous is inspect.Parameter.POSITIONAL_ONLY:
         declared.append("/")
     names = [p.name for p in parameters]

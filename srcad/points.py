@@ -16,7 +16,7 @@ from srcad.options import Options
 from srcad.pipeline import CompiledPair, Named, compile_vjp
 from srcad.stored import Request, fetch, keep
 from srcad.transform import inside
-from srcad.transform.library import CompilerLibrary, Spec
+from srcad.transform.library import CompilerLibrary, Spec, placed
 
 __all__ = ["Pullback", "VjpMaker", "at_point", "check_alike", "vjp"]
 
@@ -158,7 +158,7 @@ class VjpMaker(Derivative):
         pair, data = self._pair_and_data(primals, False)
         try:
             return pair, pair.forward.run(*primals, *data)
-        except Exception as error:  # noqa: BLE001 - decided below
+        except Exception as error:
             caught = error
         try:
             if pair.forward.exact or pair.forward.acts or isinstance(caught, SrcadError):
@@ -232,7 +232,9 @@ def at_point(kind: str, function: Any, primals: Any, tangents: Any) -> Any:
         raise TypeError(f"{kind} takes a tuple of primals and a tuple of tangents")
     primals, tangents = tuple(primals), tuple(tangents)
     if len(primals) != len(tangents):
-        raise TypeError(f"{len(primals)} primals and {len(tangents)} tangents: one for each is needed")
+        raise TypeError(
+            f"{len(primals)} primals and {len(tangents)} tangents: one for each is needed"
+        )
     check_alike(primals, tangents, "tangent")
     maker = _memo(kind, function, lambda: PointMaker(kind, function))
     return maker.at(primals, tangents)
@@ -244,7 +246,8 @@ def _expand_point(
     named = dict(zip(("primals", "tangents"), args, strict=False)) | keywords
     named["fun"] = low.session.importer.constant(low, point.primal)
     handler = inside.jvp if point.spec.kind == "jvp" else inside.hvp
-    return handler(library, low, [], named)
+    with placed(named["fun"]):
+        return handler(library, low, [], named)
 
 
 CompilerLibrary.points[_AtPoint] = _expand_point

@@ -424,9 +424,7 @@ def _sizes(request: Request) -> dict[int, int]:
     return sizes
 
 
-def _expected(
-    describer: _Describer, obj: Any, constant: bool, sizes: dict[int, int]
-) -> str:
+def _expected(describer: _Describer, obj: Any, constant: bool, sizes: dict[int, int]) -> str:
     return describer.constant(obj) if constant else describer.key(key_of(obj, sizes))
 
 

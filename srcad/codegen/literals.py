@@ -41,7 +41,10 @@ def literal(value: Any, names: GlobalNames) -> Any:
         case None | bool() | str() | bytes():
             return constant(value)
         case np.generic():
-            return call(dotted(names.path(type(value))), [literal(value.item(), names)])
+            item = value.item()
+    if isinstance(item, np.generic):  # wider than Python's numbers
+        item = str(item) if isinstance(item, np.floating) else complex(item)
+    return call(dotted(names.path(type(value))), [literal(item, names)])
         case int():
             return constant(value) if value >= 0 else gast.UnaryOp(gast.USub(), constant(-value))
         case float():

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -31,7 +31,6 @@ from srcad.frontend.abstract import (
     MaybeUnbound,
     ObjectRef,
     Static,
-    Transformed,
     TupleRef,
 )
 from srcad.frontend.attributes import get_attribute
@@ -41,12 +40,10 @@ from srcad.ir.build import Builder
 from srcad.ir.infer import atom_type
 from srcad.ir.types import (
     Array,
-    DictType,
     ListType,
     Number,
     NumPyScalar,
     Opaque,
-    TupleType,
     Type,
     Unknown,
     dims_of,
@@ -69,6 +66,7 @@ from srcad.transform.reverse import (
     protect,
     with_copies,
 )
+from srcad.transform.signatures import argument_name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,9 +141,11 @@ class Differentiator:
         positional, named = list(args), dict(keywords)
         inputs = []
         for which in wrt:
-            label = which if isinstance(which, str) else f"argument {which}"
+            label = argument_name(function, which)
             source = named[which] if isinstance(which, str) else positional[which]
-            fresh = self._fresh(low, source, str(label), leaf)
+            if isinstance(source, Static):
+                check_constant(low, label, source.value)
+            fresh = self._fresh(low, source, label, leaf)
             inputs.append(fresh)
             if isinstance(which, str):
                 named[which] = fresh
@@ -201,29 +201,36 @@ class Differentiator:
                 if isinstance(known, (int, float, complex)) and not isinstance(known, bool):
                     return leaf(name, Literal(known))
                 if known is None or isinstance(known, (str, bool)) or callable(known):
-                    if isinstance(known, str) and name.startswith("argument") or isinstance(known, bool):
-                        check_input(low, name, Opaque(type(known).__name__))
+                    if isinstance(known, (bool, str)):
+                        check_constant(low, name, known)
                     return value
             case TupleRef(items=items, cls=cls):
                 return TupleRef(
-                    tuple(self._fresh(low, i, f"{name}[{k}]", leaf) for k, i in enumerate(items)), cls
+                    tuple(self._fresh(low, i, f"{name}[{k}]", leaf) for k, i in enumerate(items)),
+                    cls,
                 )
             case ListRef():
                 contents = low.contents(value)
                 if isinstance(contents, Held):
-                    return low.new_list(Held(leaf(name, contents.value), "argument"))
+                    held = contents.value
+                    if contents.borrowed == "argument" and held.type == ListType(Number("real")):
+                        refuse_input(low, name, "a list with integers in it", "write 1.0 for 1")
+                    return low.new_list(Held(leaf(name, held), "argument"))
                 assert isinstance(contents, Items)
                 return low.new_list(
                     Items(
                         tuple(
-                            self._fresh(low, i, f"{name}[{k}]", leaf) for k, i in enumerate(contents.items)
+                            self._fresh(low, i, f"{name}[{k}]", leaf)
+                            for k, i in enumerate(contents.items)
                         )
                     )
                 )
             case DictRef():
                 entries = low.contents(value)
                 if isinstance(entries, Held):
-                    low.refuse("a derivative by a dict with run-time keys is taken", "use fixed keys")
+                    low.refuse(
+                        "a derivative by a dict with run-time keys is taken", "use fixed keys"
+                    )
                 assert isinstance(entries, Entries)
                 return low.new_dict(
                     Entries(
@@ -240,7 +247,8 @@ class Differentiator:
                 if dataclasses.is_dataclass(cls):
                     names = tuple(f.name for f in dataclasses.fields(cls))
                     values = tuple(
-                        self._fresh(low, get_attribute(low, value, n), f"{name}.{n}", leaf) for n in names
+                        self._fresh(low, get_attribute(low, value, n), f"{name}.{n}", leaf)
+                        for n in names
                     )
                     return low.new_object(cls, Fields(names, values, None))
         raise NotDifferentiable(
@@ -273,12 +281,16 @@ class Differentiator:
         if has_aux:
             if not isinstance(pattern, TupleRef) or len(pattern.items) != 2:
                 raise NotDifferentiable(
-                    low.place(), "has_aux=True needs a function that returns (value, auxiliary data)", ""
+                    low.place(),
+                    "has_aux=True needs a function that returns (value, auxiliary data)",
+                    "",
                 )
             pattern = pattern.items[0]
         wanted = len(_leaves(low, pattern, inner.contents))
         params = inner.block.params
-        active = active_values(inner.block, params, [o for o in outputs[:wanted] if isinstance(o, Value)])
+        active = active_values(
+            inner.block, params, [o for o in outputs[:wanted] if isinstance(o, Value)]
+        )
         active.update(dict.fromkeys(params))
         b = Builder(low.builder, exact=low.session.exact)
         b.parent = None
@@ -336,7 +348,9 @@ class Differentiator:
         atoms = []
         for seed, atom in zip(pulled.seeds, found, strict=True):
             if isinstance(seed.type, ListType) and isinstance(atom, Value):
-                atom = low.builder.apply_typed(list, (atom,), seed.type)  # the caller's list stays as it is
+                atom = low.builder.apply_typed(
+                    list, (atom,), seed.type
+                )  # the caller's list stays as it is
             atoms.append(atom)
         return atoms
 
@@ -345,7 +359,9 @@ class Differentiator:
         order = dict(zip(inner.block.params, bars, strict=True))
         return TupleRef(tuple(self._gradient(low, i, inner, order) for i in inner.inputs))
 
-    def _gradient(self, low: Lowering, value: Abstract, inner: Inner, bars: dict[Value, Atom]) -> Abstract:
+    def _gradient(
+        self, low: Lowering, value: Abstract, inner: Inner, bars: dict[Value, Atom]
+    ) -> Abstract:
         match value:
             case Value() if value in bars:
                 return containers.wrap(low, bars[value])
@@ -358,7 +374,9 @@ class Differentiator:
                     case Held(value=held):
                         return containers.wrap(low, bars[held])
                     case Items(items=items):
-                        return low.new_list(Items(tuple(self._gradient(low, i, inner, bars) for i in items)))
+                        return low.new_list(
+                            Items(tuple(self._gradient(low, i, inner, bars) for i in items))
+                        )
                     case Entries(keys=keys, values=values):
                         made = tuple(self._gradient(low, v, inner, bars) for v in values)
                         return low.new_dict(Entries(keys, made))
@@ -402,7 +420,11 @@ class Differentiator:
         for output in outputs:
             end = pusher.tangent(output)
             if end is None:
-                end = spaces.zeros(b, output) if is_differentiable(atom_type(output)) else _zero(output)
+                end = (
+                    spaces.zeros(b, output)
+                    if is_differentiable(atom_type(output))
+                    else _zero(output)
+                )
             ends.append(end)
         block = prune_block(b.block((), (*outputs, *ends)))
         names: dict[Value, Any] = dict(zip(params, inner.inits, strict=True))
@@ -445,27 +467,57 @@ def _managers(block: Block) -> dict[Value, Any]:
     }
 
 
+def refuse_input(low: Lowering, name: str, what: str, hint: str) -> NoReturn:
+    """Refuse a derivative by an argument that has none."""
+    raise NotDifferentiable(
+        low.place(),
+        f"{name} is {what}: a derivative by it is not defined",
+        f"{hint}, or leave {name} out of argnums",
+    )
+
+
 def check_input(low: Lowering, name: str, kind: Type) -> None:
     """Refuse a derivative by what has none."""
     if is_differentiable(kind):
         return
-    hint = "pass a float: 3.0 instead of 3, x.astype(float), or leave the argument out of argnums"
-    raise NotDifferentiable(
-        low.place(), f"{name} is {_describe(kind)}: a derivative by it is not defined", hint
-    )
-
-
-def _describe(kind: Type) -> str:
     match kind:
         case Number(kind=k):
-            return f"of type {k}"
+            article = "an" if k == "int" else "a"
+            refuse_input(low, name, f"{article} {k}", "pass a float: 3.0 instead of 3")
         case NumPyScalar(dtype=dtype):
-            return f"a NumPy {dtype}"
+            refuse_input(low, name, f"a NumPy {dtype}", f"pass float({name})")
         case Array(dtype=dtype):
-            return f"an array of dtype {dtype}"
-        case Opaque(name=name):
-            return f"of type {name}"
-    return f"of type {kind}"
+            refuse_input(low, name, f"an array of dtype {dtype}", f"pass {name}.astype(float)")
+        case ListType(item=Number(kind=k)):
+            refuse_input(low, name, f"a list of {k}", "write 1.0 for 1")
+    refuse_input(low, name, f"of type {kind}", "pass floats, float arrays or containers of them")
+
+
+def check_constant(low: Lowering, name: str, known: Any) -> None:
+    """Refuse a derivative by a string, a flag or None."""
+    if known is None or isinstance(known, (bool, str, bytes)):
+        what = "None" if known is None else f"a {type(known).__name__}"
+        refuse_input(low, name, what, "pass floats, float arrays or containers of them")
+
+
+def check_result(low: Lowering, value: Abstract) -> None:
+    """Refuse the Jacobian of what is no float."""
+    match value:
+        case Value(type=kind) if is_differentiable(kind):
+            return
+        case Static(value=known) if isinstance(known, (int, float, complex)) and not isinstance(
+            known, bool
+        ):
+            return
+        case Value(type=kind):
+            what = f"the type {kind}"
+        case Static(value=known):
+            what = "None" if known is None else f"a {type(known).__name__}"
+        case _:
+            what = f"a {type(value).__name__.removesuffix('Ref').lower()}"
+    raise NotDifferentiable(
+        low.place(), f"the function returns {what}, which has no derivative", "return floats"
+    )
 
 
 def _kind_of(value: Abstract) -> str:
@@ -533,16 +585,22 @@ def transplant(low: Lowering, value: Any, state: dict[Any, Any], names: dict[Val
         case TupleRef(items=items, cls=cls):
             return TupleRef(tuple(transplant(low, i, state, names) for i in items), cls)
         case ListRef():
-            return low.new_list(_transplant_contents(low, state[("place", value.place, "")], state, names))
+            return low.new_list(
+                _transplant_contents(low, state[("place", value.place, "")], state, names)
+            )
         case DictRef():
-            return low.new_dict(_transplant_contents(low, state[("place", value.place, "")], state, names))
+            return low.new_dict(
+                _transplant_contents(low, state[("place", value.place, "")], state, names)
+            )
         case ObjectRef(cls=cls):
             contents = _transplant_contents(low, state[("place", value.place, "")], state, names)
             return low.new_object(cls, contents)
     return value
 
 
-def _transplant_contents(low: Lowering, contents: Any, state: dict[Any, Any], names: dict[Value, Any]) -> Any:
+def _transplant_contents(
+    low: Lowering, contents: Any, state: dict[Any, Any], names: dict[Value, Any]
+) -> Any:
     match contents:
         case Held(value=held, borrowed=borrowed):
             return Held(names.get(held, held), borrowed or "shared")
@@ -561,7 +619,9 @@ def tangents_of(
     """The tangent of a result, in its structure."""
     match value:
         case TupleRef(items=items, cls=cls):
-            return TupleRef(tuple(tangents_of(low, i, state, tangents, literals) for i in items), cls)
+            return TupleRef(
+                tuple(tangents_of(low, i, state, tangents, literals) for i in items), cls
+            )
         case ListRef() | DictRef() | ObjectRef():
             contents = state[("place", value.place, "")]
             match contents:
@@ -594,7 +654,9 @@ def match_leaves(low: Lowering, pattern: Any, state: dict[Any, Any], value: Abst
             parts = containers.items_of(low, value)
             if parts is None or len(parts) != len(items):
                 _mismatch(low, f"a tuple of {len(items)}")
-            return [a for p, v in zip(items, parts, strict=True) for a in match_leaves(low, p, state, v)]
+            return [
+                a for p, v in zip(items, parts, strict=True) for a in match_leaves(low, p, state, v)
+            ]
         case ListRef() | DictRef() | ObjectRef():
             contents = state[("place", pattern.place, "")]
             match contents:
@@ -622,7 +684,9 @@ def match_leaves(low: Lowering, pattern: Any, state: dict[Any, Any], value: Abst
                         for n, p in zip(names, items, strict=True)
                         for a in match_leaves(low, p, state, get_attribute(low, value, n))
                     ]
-        case Static(value=known) if not isinstance(known, (int, float, complex)) or isinstance(known, bool):
+        case Static(value=known) if not isinstance(known, (int, float, complex)) or isinstance(
+            known, bool
+        ):
             return []
     return [low.atom(value)]
 
@@ -647,10 +711,13 @@ def unit_seed(low: Lowering, value: Abstract) -> Atom:
                     return Literal(np.dtype(kind.dtype).type(1))
                 return Literal(1.0)
             if dims_of(kind) == ():
-                _not_scalar(low, f"an {kind}, which has no derivative", "return a float")
+                article = "an" if str(kind).startswith("int") else "a"
+                _not_scalar(low, f"{article} {kind}, which has no derivative", "return a float")
             if isinstance(kind, Array):
-                _not_scalar(low, f"an array {kind}", "reduce it with np.sum, or use jacobian or vjp")
-            _not_scalar(low, str(kind), "return one float")
+                _not_scalar(
+                    low, f"an array {kind}", "reduce it with np.sum, or use jacobian or vjp"
+                )
+            _not_scalar(low, f"a {kind}", "return one float")
         case Static(value=known) if isinstance(known, (int, float)) and not isinstance(known, bool):
             return Literal(1.0)
         case Static(value=None):
@@ -658,18 +725,19 @@ def unit_seed(low: Lowering, value: Abstract) -> Atom:
         case Static(value=known):
             _not_scalar(low, f"a {type(known).__name__}", "return one float")
         case TupleRef():
-            _not_scalar(low, "a tuple", "return one scalar, or use has_aux=True for (scalar, extra)")
+            _not_scalar(
+                low, "a tuple", "return one scalar, or use has_aux=True for (scalar, extra)"
+            )
     _not_scalar(low, f"a {type(value).__name__.removesuffix('Ref').lower()}", "return one scalar")
     raise AssertionError
 
 
 def _not_scalar(low: Lowering, what: str, hint: str) -> None:
     raise NotDifferentiable(
-        low.place(), f"grad needs a function that returns one real scalar; this one returns {what}", hint
+        low.place(),
+        f"grad needs a function that returns one real scalar; this one returns {what}",
+        hint,
     )
-
-
-_ = (Apply, DictType, Transformed, TupleType)
 
 
 def like(low: Lowering, pulled: Pulled) -> tuple[Abstract, Value]:
@@ -682,13 +750,22 @@ def like(low: Lowering, pulled: Pulled) -> tuple[Abstract, Value]:
         match pattern:
             case TupleRef(items=items, cls=cls):
                 whole = own()
-                return TupleRef(tuple(_part(build, whole, i, k, operator.getitem, low) for k, i in enumerate(items)), cls)
+                return TupleRef(
+                    tuple(
+                        _part(build, whole, i, k, operator.getitem, low)
+                        for k, i in enumerate(items)
+                    ),
+                    cls,
+                )
             case ListRef() | DictRef() | ObjectRef():
                 contents = pulled.inner.contents[("place", pattern.place, "")]
                 match contents:
                     case Items(items=items):
                         whole = own()
-                        parts = [_part(build, whole, i, k, operator.getitem, low) for k, i in enumerate(items)]
+                        parts = [
+                            _part(build, whole, i, k, operator.getitem, low)
+                            for k, i in enumerate(items)
+                        ]
                         return low.new_list(Items(tuple(parts)))
                     case Entries(keys=keys, values=values):
                         whole = own()
@@ -700,12 +777,15 @@ def like(low: Lowering, pulled: Pulled) -> tuple[Abstract, Value]:
                     case Fields(names=names, values=values):
                         whole = own()
                         parts = [
-                            _part(build, whole, v, n, getattr, low) for n, v in zip(names, values, strict=True)
+                            _part(build, whole, v, n, getattr, low)
+                            for n, v in zip(names, values, strict=True)
                         ]
                         return low.new_object(pattern.cls, Fields(names, tuple(parts), None))
                     case Held():
                         return low.new_list(Held(make(next(kinds)), "argument"))
-            case Static(value=known) if not isinstance(known, (int, float, complex)) or isinstance(known, bool):
+            case Static(value=known) if not isinstance(known, (int, float, complex)) or isinstance(
+                known, bool
+            ):
                 return pattern  # type: ignore[no-any-return]
         return make(next(kinds))
 

@@ -9,20 +9,20 @@ from __future__ import annotations
 
 import dataclasses
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from srcad import rules, runtime
-from srcad.errors import NotDifferentiable
-from srcad.frontend import calls, containers, statements
+from srcad.errors import NotDifferentiable, SourceError
+from srcad.frontend import containers, statements
 from srcad.frontend.abstract import (
     Abstract,
     DictRef,
     Fields,
-    Intrinsic,
     Items,
     ListRef,
     MaybeUnbound,
@@ -34,8 +34,9 @@ from srcad.frontend.abstract import (
 )
 from srcad.frontend.lowering import Lowering
 from srcad.ir import Literal, Value
-from srcad.ir.types import Array, Dim, Number, NumPyScalar, dims_of, rank
-from srcad.transform.expand import Differentiator, Pulled, transplant, unit_seed
+from srcad.ir.types import Array, Dim, NumPyScalar, dims_of, rank
+from srcad.transform.expand import Differentiator, Pulled, check_result, unit_seed
+from srcad.transform.signatures import argument_name, definition, parameter_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +139,25 @@ class CompilerLibrary:
     # ---- derivatives
 
     def apply(
-        self, low: Lowering, spec: Spec, function: Abstract, args: list[Abstract], keywords: dict[str, Abstract]
+        self,
+        low: Lowering,
+        spec: Spec,
+        function: Abstract,
+        args: list[Abstract],
+        keywords: dict[str, Abstract],
     ) -> Abstract:
         """The result of calling a derivative."""
+        with placed(function):
+            return self._apply(low, spec, function, args, keywords)
+
+    def _apply(
+        self,
+        low: Lowering,
+        spec: Spec,
+        function: Abstract,
+        args: list[Abstract],
+        keywords: dict[str, Abstract],
+    ) -> Abstract:
         wrt = self._which(low, spec, function, args, keywords)
         match spec.kind:
             case "grad" | "value_and_grad":
@@ -154,7 +171,9 @@ class CompilerLibrary:
                     return self._jacfwd(low, spec, function, args, keywords, wrt)
                 return self._jacrev(low, spec, function, args, keywords, wrt)
             case "derivative":
-                ones = [Static(1.0) for _ in wrt]
+                ones: list[Abstract] = [Static(1.0) for _ in wrt]
+                for which in wrt:
+                    self._check_scalar(low, function, which, args, keywords)
                 _, tangent = self.differentiator.jvp(low, function, args, keywords, wrt, ones)
                 return tangent
         raise AssertionError(spec.kind)
@@ -168,33 +187,76 @@ class CompilerLibrary:
         keywords: dict[str, Abstract],
     ) -> tuple[int | str, ...]:
         """The differentiated arguments as positions or keywords of this call."""
-        found: list[int | str] = []
         names = parameter_names(function)
-        if spec.argnums == 0 and names and names[0] == "self" and len(args) > 1 and _is_plain(args[0]):
+        if (
+            spec.argnums == 0
+            and names
+            and names[0] == "self"
+            and len(args) > 1
+            and _is_plain(args[0])
+        ):
             return (1,)  # a decorated method: its instance holds no numbers to differentiate by
+        found: list[int | str] = []
         for which in spec.wrt:
-            if isinstance(which, str):
-                if which in keywords:
-                    found.append(which)
-                elif names is not None and which in names and names.index(which) < len(args):
-                    found.append(names.index(which))
-                else:
-                    raise NotDifferentiable(
-                        low.place(), f"argnums names {which!r}, which this call does not pass", ""
-                    )
-                continue
-            position = which + len(args) if which < 0 else which
-            if 0 <= position < len(args):
-                found.append(position)
-            elif names is not None and 0 <= which < len(names) and names[which] in keywords:
-                found.append(names[which])
-            else:
+            place = self._position(low, which, names, args, keywords)
+            if place in found:
+                name = argument_name(function, place)
                 raise NotDifferentiable(
-                    low.place(),
-                    f"argnums is {which}, but the call passes {len(args)} positional arguments",
-                    "pass that argument by position, or give argnums as its name",
+                    low.place(), f"argnums={spec.argnums!r} has {name} twice", "name each once"
                 )
+            found.append(place)
         return tuple(found)
+
+    def _position(
+        self,
+        low: Lowering,
+        which: int | str,
+        names: list[str] | None,
+        args: list[Abstract],
+        keywords: dict[str, Abstract],
+    ) -> int | str:
+        """An argument as a position or a keyword of this call."""
+        if isinstance(which, str):
+            if which in keywords:
+                return which
+            if names is not None and which in names and names.index(which) < len(args):
+                return names.index(which)
+            given = ", ".join([*(names or [])[: len(args)], *keywords])
+            raise NotDifferentiable(
+                low.place(),
+                f"argnums names {which!r}, which is no argument of this call",
+                f"its arguments are {given}" if given else "",
+            )
+        position = which + len(args) if which < 0 else which
+        if 0 <= position < len(args):
+            return position
+        if names is not None and 0 <= which < len(names) and names[which] in keywords:
+            return names[which]
+        raise NotDifferentiable(
+            low.place(),
+            f"argnums is {which}, but the call passes {len(args)} positional arguments",
+            "pass that argument by position, or give argnums as its name",
+        )
+
+    def _check_scalar(
+        self,
+        low: Lowering,
+        function: Abstract,
+        which: int | str,
+        args: list[Abstract],
+        keywords: dict[str, Abstract],
+    ) -> None:
+        """Refuse ``derivative`` by an array or a container."""
+        source = keywords[which] if isinstance(which, str) else args[which]
+        number = isinstance(source, Static) and isinstance(source.value, (int, float, complex))
+        if number or (isinstance(source, Value) and rank(source.type) in (0, None)):
+            return
+        what = str(source.type) if isinstance(source, Value) else "no number"
+        raise NotDifferentiable(
+            low.place(),
+            f"derivative is by a number, but {argument_name(function, which)} is {what}",
+            "use grad for a scalar function, jacobian for any other, or jvp for one direction",
+        )
 
     def _gradient(
         self,
@@ -231,7 +293,8 @@ class CompilerLibrary:
 
         function = low.session.importer.constant(low, split.function)
         wrt = tuple(range(len(args)))
-        pulled = self.differentiator.vjp(low, function, args, {}, wrt, has_aux=split.has_aux)
+        with placed(function):
+            pulled = self.differentiator.vjp(low, function, args, {}, wrt, has_aux=split.has_aux)
         self.split = pulled, dict(low.state)
         needed = tuple(free_values(pulled.reverse))
         saved = low.builder.apply(make_tuple, *needed) if needed else Literal(())
@@ -332,7 +395,10 @@ class CompilerLibrary:
                     return low.new_dict(type(entries)(names, ct.items))  # type: ignore[call-arg]
 
                 found = self._per_leaf(
-                    low, TupleRef(entries.values), rows, lambda ct: outer(as_dict(ct))  # type: ignore[union-attr]
+                    low,
+                    TupleRef(entries.values),
+                    rows,
+                    lambda ct: outer(as_dict(ct)),  # type: ignore[union-attr]
                 )
                 return as_dict(found)
             case MaybeUnbound():
@@ -371,6 +437,7 @@ class CompilerLibrary:
     ) -> Abstract:
         """The gradients of one leaf of the result, entry by entry."""
         b = low.builder
+        check_result(low, leaf)
         if isinstance(leaf, Static) or (isinstance(leaf, Value) and rank(leaf.type) == 0):
             seed: Any = Static(1.0)
             if isinstance(leaf, Value) and isinstance(leaf.type, (NumPyScalar, Array)) and leaf.type.dtype not in (
@@ -397,7 +464,9 @@ class CompilerLibrary:
                 case DictRef():
                     entries = low.contents(grads)
                     return Partial(  # a dict, to be rebuilt after the loop
-                        Static(entries.keys), tuple(collect(v) for v in entries.values), ()  # type: ignore[union-attr]
+                        Static(entries.keys),
+                        tuple(collect(v) for v in entries.values),
+                        (),  # type: ignore[union-attr]
                     )
                 case ObjectRef(cls=cls):
                     fields = low.contents(grads)
@@ -439,7 +508,9 @@ class CompilerLibrary:
                     from srcad.frontend.abstract import Entries
 
                     if keys and isinstance(keys[0], type):
-                        return low.new_object(keys[0], Fields(keys[1], tuple(map(rebuild, parts)), None))
+                        return low.new_object(
+                            keys[0], Fields(keys[1], tuple(map(rebuild, parts)), None)
+                        )
                     return low.new_dict(Entries(keys, tuple(map(rebuild, parts))))
                 case Static(value=k):
                     stacked = b.apply(np.array, low.list_atom(lists[k]))
@@ -462,7 +533,9 @@ class CompilerLibrary:
             eye = b.apply(np.eye, b.apply(np.size, out), **more)
             shape = b.apply(operator.add, Literal((-1,)), b.apply(np.shape, out))
             dims = dims_of(kind)
-            made = Array(dtype or "float64", (None, *dims)) if dims is not None else Array(dtype, None)
+            made = (
+                Array(dtype or "float64", (None, *dims)) if dims is not None else Array(dtype, None)
+            )
             basis = b.apply_typed(np.reshape, (eye, shape), made)
         assert isinstance(basis, Value)
         return basis
@@ -532,7 +605,9 @@ class CompilerLibrary:
             source = low.bound(source)
         numeric = isinstance(source, Static) and isinstance(source.value, (int, float))
         if numeric or (isinstance(source, Value) and rank(source.type) == 0):
-            return self.differentiator.jvp(low, function, args, keywords, (which,), [Static(1.0)])[1]
+            return self.differentiator.jvp(low, function, args, keywords, (which,), [Static(1.0)])[
+                1
+            ]
         if not isinstance(source, Value) or not isinstance(source.type, Array):
             # containers: reverse mode has the structure at hand
             single = Spec("jacrev", which, spec.has_aux)
@@ -556,7 +631,9 @@ class CompilerLibrary:
 
         def body() -> None:
             direction = low.state.pop(item_key)
-            _, tangent = self.differentiator.jvp(low, function, args, keywords, (which,), [direction])
+            _, tangent = self.differentiator.jvp(
+                low, function, args, keywords, (which,), [direction]
+            )
             from srcad.transform.expand import _leaves
 
             outs[:] = _leaves(low, tangent, low.state)
@@ -611,30 +688,16 @@ class CompilerLibrary:
         return b.apply_typed(np.reshape, (moved, shape), Array(dtype, dims))
 
 
+@contextmanager
+def placed(function: Abstract) -> Iterator[None]:
+    """Give errors that have no place of their own that of the function's definition."""
+    try:
+        yield
+    except SourceError as error:
+        if error.place is not None or (place := definition(function)) is None:
+            raise
+        raise type(error)(place, error.message, error.hint) from None
+
+
 def _is_plain(value: Abstract) -> bool:
     return isinstance(value, ObjectRef) and not dataclasses.is_dataclass(value.cls)
-
-
-def parameter_names(function: Abstract) -> list[str] | None:
-    """The positional parameters of a function, if they are known."""
-    import inspect
-
-    from srcad.frontend.abstract import Closure, Method
-
-    match function:
-        case Closure(node=node):
-            return [a.id for a in (*node.args.posonlyargs, *node.args.args)]
-        case Method(function=inner):
-            names = parameter_names(inner)
-            return None if names is None else names[1:]
-        case Transformed(function=inner):
-            return parameter_names(inner)
-        case Static(value=known):
-            try:
-                signature = inspect.signature(known)
-            except (TypeError, ValueError):
-                return None
-            positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-            return [n for n, p in signature.parameters.items() if p.kind in positional]
-    return None
-
