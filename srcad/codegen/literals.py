@@ -42,9 +42,9 @@ def literal(value: Any, names: GlobalNames) -> Any:
             return constant(value)
         case np.generic():
             item = value.item()
-    if isinstance(item, np.generic):  # wider than Python's numbers
-        item = str(item) if isinstance(item, np.floating) else complex(item)
-    return call(dotted(names.path(type(value))), [literal(item, names)])
+            if isinstance(item, np.generic):  # wider than Python's numbers
+                item = str(item) if isinstance(item, np.floating) else complex(item)
+            return call(dotted(names.path(type(value))), [literal(item, names)])
         case int():
             return constant(value) if value >= 0 else gast.UnaryOp(gast.USub(), constant(-value))
         case float():
