@@ -23,13 +23,17 @@ from srcad.ir.types import OBJECT, Number, Opaque
 from srcad.ir.walk import all_ops, free_values
 
 
-def lower_with(low: Lowering, manager: Atom, target: Value | None, body: Callable[[], None]) -> None:
+def lower_with(
+    low: Lowering, manager: Atom, target: Value | None, body: Callable[[], None]
+) -> None:
     """Lower ``with manager as target: body``."""
     region = low.region(body)
     outside = Region(low.builder, low.state, True)
     results, yields = join_regions(low, [region, outside])
     params = () if target is None else (target,)
-    low.builder.append(With(manager, region.builder.block(params, yields[0]), results, low.builder.loc))
+    low.builder.append(
+        With(manager, region.builder.block(params, yields[0]), results, low.builder.loc)
+    )
 
 
 # ---- what can raise

@@ -77,7 +77,10 @@ _PROTOCOL: dict[str, Any] = {
     "__getitem__": _getitem,
     "__len__": _len,
     "__contains__": _contains,
-    **{f"__{n}__": _operator(getattr(operator, n)) for n in (*_BINARY, "lt", "le", "gt", "ge", "eq", "ne")},
+    **{
+        f"__{n}__": _operator(getattr(operator, n))
+        for n in (*_BINARY, "lt", "le", "gt", "ge", "eq", "ne")
+    },
     **{f"__r{n}__": _operator(getattr(operator, n), reflected=True) for n in _BINARY},
     **{f"__{n}__": _operator(getattr(operator, n)) for n in ("neg", "pos", "abs")},
 }
@@ -97,9 +100,11 @@ def get_attribute(low: Lowering, obj: Abstract, name: str) -> Abstract:
             return _of_instance(low, obj, name)
         case TupleRef(cls=cls, items=items) if name in getattr(cls, "_fields", ()):
             return items[cls._fields.index(name)]  # type: ignore[attr-defined]
-        case TupleRef(cls=cls) if cls is not tuple and isinstance(
-            inspect.getattr_static(cls, name, None), types.FunctionType
-        ) and name not in ("_replace", "_asdict"):
+        case TupleRef(cls=cls) if (
+            cls is not tuple
+            and isinstance(inspect.getattr_static(cls, name, None), types.FunctionType)
+            and name not in ("_replace", "_asdict")
+        ):
             return Method(Static(getattr(cls, name)), obj)
         case SuperRef():
             return _of_super(low, obj, name)
@@ -120,7 +125,10 @@ def get_attribute(low: Lowering, obj: Abstract, name: str) -> Abstract:
         case Closure() if name == "__name__":
             return Static(obj.name)
         case Transformed():
-            low.refuse(f"the attribute {name} of a derivative is read in a differentiated function", "")
+            low.refuse(
+                f"the attribute {name} of a derivative is read in a differentiated function",
+                "read it outside: inside, a derivative can only be called",
+            )
     low.refuse(f"the attribute {name} of this object is not supported", "use a local variable")
 
 
@@ -130,7 +138,10 @@ def _of_static(low: Lowering, known: Any, name: str) -> Abstract:
     try:
         found = getattr(known, name)
     except AttributeError:
-        low.refuse(f"{type(known).__name__} object has no attribute {name!r}", "")
+        low.refuse(
+            f"{type(known).__name__} object has no attribute {name!r}",
+            "the plain function raises AttributeError here too: correct the name",
+        )
     if isinstance(known, type):
         return low.session.importer.class_attribute(low, known, name, found)
     if low.session.library.is_known(found):
@@ -155,11 +166,16 @@ def _of_instance(low: Lowering, obj: ObjectRef, name: str) -> Abstract:
         return Static(obj.cls)
     if contents.origin is not None:
         live = contents.origin.obj
-        if name in getattr(live, "__dict__", {}) or isinstance(on_class, types.MemberDescriptorType):
+        if name in getattr(live, "__dict__", {}) or isinstance(
+            on_class, types.MemberDescriptorType
+        ):
             found: Abstract = importer.attribute(low, contents.origin, name)
             return found
     if on_class is None:
-        low.refuse(f"{obj.cls.__name__} object has no attribute {name!r}", "")
+        low.refuse(
+            f"{obj.cls.__name__} object has no attribute {name!r}",
+            "set it in __init__, or correct the name",
+        )
     if callable(on_class) or isinstance(on_class, (staticmethod, classmethod)):
         importer.member(obj.cls, contents.origin, name, on_class)
     match on_class:
@@ -235,7 +251,10 @@ def _of_value(low: Lowering, value: Value, name: str) -> Abstract:
                     raise NeedsExact
                 if hasattr(np.ndarray, name):
                     return _of_array(low, value, name)
-                low.refuse(f"a Python {cls.__name__} has no attribute {name!r}", "")
+                low.refuse(
+                    f"a Python {cls.__name__} has no attribute {name!r}",
+                    "use a function of math or numpy, or pass an array",
+                )
             if name in ("real", "imag"):
                 function = np.real if name == "real" else np.imag
                 return low.builder.apply(function, value)  # type: ignore[return-value]
@@ -253,7 +272,10 @@ def _of_array(low: Lowering, value: Value, name: str) -> Abstract:
         return Static(count)
     descriptor = getattr(np.ndarray, name, None)
     if descriptor is None:
-        low.refuse(f"an array has no attribute {name!r}", "")
+        low.refuse(
+            f"an array has no attribute {name!r}",
+            "correct the name, or pass the object itself as an argument and not an array",
+        )
     if name == "shape":
         dims = dims_of(kind)
         if dims is not None and all(isinstance(d, int) for d in dims):
@@ -269,7 +291,10 @@ def _of_array(low: Lowering, value: Value, name: str) -> Abstract:
 def _of_opaque(low: Lowering, value: Value, name: str) -> Abstract:
     """An attribute of an object that carries no derivative: read at run time."""
     if is_differentiable(value.type):
-        low.refuse(f"the attribute {name} of this value is not supported", "")
+        low.refuse(
+            f"the attribute {name} of a {value.type} is not supported",
+            "use a function of the value, or index it",
+        )
     if value.type == STRING:
         return Method(Static(getattr(str, name)), value)
     result = Value("", OBJECT)

@@ -86,7 +86,7 @@ def _cast(cls: Any) -> Handler:
         if isinstance(args[0], Static):
             try:
                 return Static(cls(args[0].value))
-            except Exception:  # noqa: BLE001 - it raises at run time, as in the primal
+            except Exception:  # it raises at run time, as in the primal
                 return NotImplemented
         return NotImplemented
 
@@ -133,7 +133,7 @@ def _callable(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]
         case Closure() | Method() | Partial():
             return Static(True)
         case ObjectRef(cls=cls):
-            return Static(hasattr(cls, "__call__"))
+            return Static(inspect.getattr_static(cls, "__call__", None) is not None)
     return Static(False)
 
 
@@ -150,7 +150,9 @@ def _slice(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -
     return SliceRef(*parts)
 
 
-def run_static(low: Lowering, function: Any, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
+def run_static(
+    low: Lowering, function: Any, args: list[Abstract], keywords: dict[str, Abstract]
+) -> Any:
     """The result of a function of known arguments; NotImplemented if something is not known."""
     return _static_only(function)(low, args, keywords)
 
@@ -165,7 +167,7 @@ def _static_only(function: Any) -> Handler:
             return NotImplemented
         try:
             return low.session.importer.constant(low, function(*known, **named))
-        except Exception:  # noqa: BLE001 - it raises at run time, as in the primal
+        except Exception:  # it raises at run time, as in the primal
             return NotImplemented
 
     return handler
@@ -208,7 +210,9 @@ def _replace(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract])
     if not isinstance(obj, ObjectRef):
         return NotImplemented
     names = tuple(f.name for f in dataclasses.fields(obj.cls))
-    values = tuple(keywords[n] if n in keywords else attributes.get_attribute(low, obj, n) for n in names)
+    values = tuple(
+        keywords[n] if n in keywords else attributes.get_attribute(low, obj, n) for n in names
+    )
     return low.new_object(obj.cls, Fields(names, values, None))
 
 

@@ -7,9 +7,7 @@ primitive (``Apply``, or ``Effect`` if the call must stay in order).
 
 from __future__ import annotations
 
-import dataclasses
 import functools
-import inspect
 import types
 from dataclasses import dataclass
 from typing import Any
@@ -18,16 +16,22 @@ import gast
 import numpy as np
 
 from srcad.errors import SourceError
-from srcad.frontend import attributes, builtin, containers, control, expressions, statements
+from srcad.frontend import (
+    attributes,
+    builtin,
+    classes,
+    containers,
+    control,
+    expressions,
+    recursion,
+    statements,
+)
 from srcad.frontend.abstract import (
     Abstract,
     Closure,
     DictRef,
     Entries,
-    Fields,
-    Held,
     Intrinsic,
-    Items,
     ListRef,
     MaybeUnbound,
     Method,
@@ -40,19 +44,15 @@ from srcad.frontend.abstract import (
     TupleRef,
     first_leaf,
 )
-from srcad.frontend.fence import check_fence
-from srcad.frontend.lowering import _PACKAGE, Frame, Lowering, Region, Unreachable, is_leaf
-from srcad.frontend.merge import Merger
+from srcad.frontend.fence import check_fence, refusal
+from srcad.frontend.lowering import _PACKAGE, Frame, Lowering, Unreachable
 from srcad.frontend.scopes import scope_of
 from srcad.frontend.source import FunctionSource, read_function
-from srcad.ir import Atom, Call, Function, FunctionRef, Value
-from srcad.ir.build import Builder
-from srcad.ir.infer import atom_type
-from srcad.ir.types import OBJECT, UNKNOWN, Type, is_differentiable
-from srcad.ir.walk import free_values
+from srcad.ir import Value
+from srcad.ir.types import OBJECT, UNKNOWN, is_differentiable
 
 _DEPTH = 60
-_PASSES = 8
+RAISES = "the plain function raises TypeError here too: correct the call"
 
 
 class RecursionFound(Exception):
@@ -78,7 +78,9 @@ class Code:
     key: Any
 
 
-def call(low: Lowering, callee: Abstract, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
+def call(
+    low: Lowering, callee: Abstract, args: list[Abstract], keywords: dict[str, Abstract]
+) -> Abstract:
     """The result of a call."""
     match callee:
         case MaybeUnbound():
@@ -107,7 +109,7 @@ def call(low: Lowering, callee: Abstract, args: list[Abstract], keywords: dict[s
             return result
         case Poison(message=message, hint=hint):
             low.refuse(message, hint)
-    low.refuse("this object is not callable", "call a function")
+    low.refuse(*refusal("object", type="that is not a function"))
 
 
 def _call_value(function: Any, *args: Any) -> Any:
@@ -138,7 +140,7 @@ def _call_known(
     if isinstance(function, (staticmethod, classmethod)):
         return _call_known(low, function.__func__, args, keywords)
     if isinstance(function, type):
-        return construct(low, function, args, keywords)
+        return classes.construct(low, function, args, keywords)
     if isinstance(function, types.FunctionType):
         if all(map(_is_inert, (*args, *keywords.values()))):
             found = inline(low, function, args, keywords)
@@ -196,7 +198,11 @@ def _is_inert(value: Abstract) -> bool:
 
 
 def _call_method(
-    low: Lowering, function: Abstract, receiver: Abstract, args: list[Abstract], keywords: dict[str, Abstract]
+    low: Lowering,
+    function: Abstract,
+    receiver: Abstract,
+    args: list[Abstract],
+    keywords: dict[str, Abstract],
 ) -> Abstract:
     if isinstance(receiver, MaybeUnbound):
         receiver = low.bound(receiver)
@@ -215,7 +221,9 @@ def primitive(
 ) -> Abstract:
     """A call that is not looked into."""
     library = low.session.library
-    if "out" in keywords and not (isinstance(keywords["out"], Static) and keywords["out"].value is None):
+    if "out" in keywords and not (
+        isinstance(keywords["out"], Static) and keywords["out"].value is None
+    ):
         low.refuse("out= writes an array in place", "use the returned array: y = np.add(a, b)")
     keywords = {k: v for k, v in keywords.items() if k != "out"}
     pure = library.is_known(function) or _is_pure(function)
@@ -229,8 +237,26 @@ def primitive(
     return containers.wrap(low, low.builder.apply(function, *atoms, **named))
 
 
-_WRITERS = {"fill", "sort", "partition", "put", "itemset", "resize", "setflags", "byteswap", "setfield"}
-_WRITING = {np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.random.shuffle, np.put_along_axis}
+_WRITERS = {
+    "fill",
+    "sort",
+    "partition",
+    "put",
+    "itemset",
+    "resize",
+    "setflags",
+    "byteswap",
+    "setfield",
+}
+_WRITING = {
+    np.copyto,
+    np.put,
+    np.place,
+    np.putmask,
+    np.fill_diagonal,
+    np.random.shuffle,
+    np.put_along_axis,
+}
 
 
 def _writes(function: Any) -> bool:
@@ -274,7 +300,9 @@ def _function_code(low: Lowering, function: types.FunctionType) -> Code:
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     positional = function.__defaults__ or ()
     spec = source.tree.args
-    names = [a.id for a in (*spec.posonlyargs, *spec.args)][-len(positional) :] if positional else []
+    names = (
+        [a.id for a in (*spec.posonlyargs, *spec.args)][-len(positional) :] if positional else []
+    )
     defaults = tuple(importer.default(low, function, k, n) for k, n in enumerate(names))
     named = function.__kwdefaults__ or {}
     keyword = tuple(
@@ -315,9 +343,9 @@ def call_code(
     """Lower the body of a function in place of a call, or call it if it is recursive."""
     bound = bind(low, code, args, keywords)
     session = low.session
-    key = (code.key, tuple(describe(low, v) for v in bound.values()))
+    key = (code.key, tuple(recursion.describe(low, v) for v in bound.values()))
     if key in session.recursive:
-        return call_outlined(low, code, bound, key)
+        return recursion.call_outlined(low, code, bound, key)
     if key in [k for k, _ in session.active] and _has_data(low, bound):
         raise RecursionFound(key)
     if len(session.active) > _DEPTH:
@@ -334,7 +362,7 @@ def call_code(
         low.state, low.dead = state, dead
         del low.builder.ops[mark:]
         session.recursive.add(key)
-        return call_outlined(low, code, bound, key)
+        return recursion.call_outlined(low, code, bound, key)
 
 
 def _has_data(low: Lowering, bound: dict[str, Abstract]) -> bool:
@@ -399,7 +427,10 @@ def bind(
     bound: dict[str, Abstract] = dict(zip(positional, args, strict=False))
     extra = args[len(positional) :]
     if extra and spec.vararg is None:
-        low.refuse(f"{code.name}() takes {len(positional)} positional arguments, {len(args)} given", "")
+        low.refuse(
+            f"{code.name}() takes {len(positional)} positional arguments, {len(args)} given",
+            RAISES,
+        )
     rest: dict[str, Abstract] = {}
     names = {*positional, *(a.id for a in spec.kwonlyargs)} - only
     for name, value in keywords.items():
@@ -408,330 +439,20 @@ def bind(
         elif spec.kwarg is not None and name not in names:
             rest[name] = value
         else:
-            low.refuse(f"{code.name}() got an unexpected or repeated argument {name!r}", "")
+            low.refuse(f"{code.name}() got an unexpected or repeated argument {name!r}", RAISES)
     first = len(positional) - len(code.defaults)
     for k, name in enumerate(positional):
         if name not in bound:
             if k < first:
-                low.refuse(f"{code.name}() misses the argument {name!r}", "")
+                low.refuse(f"{code.name}() misses the argument {name!r}", RAISES)
             bound[name] = code.defaults[k - first]
     for parameter, default in zip(spec.kwonlyargs, code.keyword_defaults, strict=True):
         if parameter.id not in bound:
             if default is None:
-                low.refuse(f"{code.name}() misses the keyword argument {parameter.id!r}", "")
+                low.refuse(f"{code.name}() misses the keyword argument {parameter.id!r}", RAISES)
             bound[parameter.id] = default
     if spec.vararg is not None:
         bound[spec.vararg.id] = TupleRef(tuple(extra))
     if spec.kwarg is not None:
         bound[spec.kwarg.id] = low.new_dict(Entries(tuple(rest), tuple(rest.values())))
     return bound
-
-
-# ---- recursion
-
-
-@dataclass(eq=False)
-class Outlined:
-    """A recursive function, lowered for one kind of arguments."""
-
-    ref: FunctionRef
-    result: Any = None
-    """The abstract result, in values of its own; None until a path returns."""
-    leaves: tuple[Value, ...] = ()
-    extras: tuple[Value, ...] = ()
-    """Values of the surrounding function that it reads."""
-    done: bool = False
-
-
-def call_outlined(low: Lowering, code: Code, bound: dict[str, Abstract], key: Any) -> Abstract:
-    """A call of a recursive function."""
-    session = low.session
-    made: Outlined | None = session.outlined.get(key)
-    if made is None:
-        made = Outlined(FunctionRef(code.name))
-        session.outlined[key] = made
-        try:
-            lower_outlined(low, code, bound, key, made)
-        except BaseException:
-            del session.outlined[key]  # it is begun anew when it is called again
-            raise
-    inits = _arguments(low, bound)[1]
-    if made.result is None:
-        raise Unreachable  # so far no path is known on which it returns
-    results, mapping = [], {}
-    for leaf in made.leaves:
-        value = Value("", leaf.type)
-        results.append(value)
-        mapping[leaf] = value
-    op = Call(made.ref, (*inits, *made.extras), tuple(results), low.builder.loc)
-    low.builder.append(op)
-    session.calls[made.ref] = None
-    result = _own(low, made.result, mapping)
-    if any(isinstance(v, (ListRef, DictRef, ObjectRef, TupleRef)) for v in bound.values()):
-        for value in (result, *bound.values()):  # the result may be an argument
-            low.freeze(value)
-    return result
-
-
-def _own(low: Lowering, value: Any, mapping: dict[Value, Any]) -> Abstract:
-    """The result of a call in fresh places."""
-    match value:
-        case _ResultList(contents=contents):
-            return low.new_list(_own_contents(low, contents, mapping))
-        case _ResultDict(contents=contents):
-            return low.new_dict(_own_contents(low, contents, mapping))
-        case TupleRef(items=items, cls=cls):
-            return TupleRef(tuple(_own(low, i, mapping) for i in items), cls)
-        case Value():
-            found: Abstract = mapping.get(value, value)
-            return found
-    result: Abstract = value
-    return result
-
-
-def _own_contents(low: Lowering, contents: Any, mapping: dict[Value, Any]) -> Any:
-    match contents:
-        case Items(items=items):
-            return Items(tuple(_own(low, i, mapping) for i in items))
-        case Entries(keys=keys, values=values):
-            return Entries(keys, tuple(_own(low, v, mapping) for v in values))
-        case Held(value=value):
-            return Held(mapping.get(value, value), "element")
-    return contents
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _ResultList:
-    contents: Any
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _ResultDict:
-    contents: Any
-
-
-def _detached(low: Lowering, value: Any) -> Any:
-    """A result with the contents of its containers in it, for use outside this state."""
-    match value:
-        case ListRef():
-            return _ResultList(_detached_contents(low, low.contents(value)))
-        case DictRef():
-            return _ResultDict(_detached_contents(low, low.contents(value)))
-        case TupleRef(items=items, cls=cls):
-            return TupleRef(tuple(_detached(low, i) for i in items), cls)
-    return value
-
-
-def _detached_contents(low: Lowering, contents: Any) -> Any:
-    match contents:
-        case Items(items=items):
-            return Items(tuple(_detached(low, i) for i in items))
-        case Entries(keys=keys, values=values):
-            return Entries(keys, tuple(_detached(low, v) for v in values))
-    return contents
-
-
-def _arguments(low: Lowering, bound: dict[str, Abstract]) -> tuple[dict[str, Any], list[Atom], list[Value]]:
-    """Parameters for all numbers and arrays in the arguments, and what they are in this call."""
-    params: list[Value] = []
-    inits: list[Atom] = []
-
-    def leaf(hint: str, atoms: list[Atom | None], kind: Type) -> Value:
-        param = Value(hint, kind)
-        params.append(param)
-        assert atoms[0] is not None
-        inits.append(atoms[0])
-        return param
-
-    here = Region(low.builder, low.state, low.dead)
-    merger = Merger(low, [here], leaf, force=True, force_constants=True)
-    inside: dict[str, Any] = {}
-    for name, value in bound.items():
-        if isinstance(value, (ListRef, DictRef)):
-            contents = low.contents(value)
-            merged = merger.merge_contents([contents], name)
-            inside[name] = (type(value), merged)
-        elif is_leaf(value) and isinstance(value, Static) and not isinstance(value.value, (int, float)):
-            inside[name] = value
-        else:
-            inside[name] = merger.merge([value], name)
-    return inside, inits, params
-
-
-def lower_outlined(
-    low: Lowering, code: Code, bound: dict[str, Abstract], key: Any, made: Outlined
-) -> None:
-    """Lower a recursive function; again until the type of its result is settled."""
-    session = low.session
-    for _ in range(_PASSES):
-        inside, _, params = _arguments(low, bound)
-        builder = Builder(None, exact=low.builder.exact, simplify=low.builder.simplify)
-        builder.loc = low.builder.loc
-        # closures in the body read variables of the functions around it: their state is there
-        before = (low.builder, low.state, low.dead, low.loops)
-        low.builder, low.state, low.dead, low.loops = builder, dict(before[1]), False, []
-        outer = dict(before[1])
-        try:
-            arguments: dict[str, Abstract] = {}
-            for name, value in inside.items():
-                if isinstance(value, tuple):
-                    kind, contents = value
-                    ref = kind(session.new_place())
-                    low.restate(ref, contents)
-                    low.freeze(ref)  # the caller would not see a change of it
-                    arguments[name] = ref
-                else:
-                    low.freeze(value)
-                    arguments[name] = value
-            try:
-                result = run_body(low, code, arguments, key)
-            except Unreachable:
-                low.refuse(f"{code.name} never returns: every path calls it again", "add a base case")
-            for changed in outer:
-                if low.state.get(changed) is not outer[changed]:
-                    low.refuse(
-                        f"the recursive function {code.name} changes something outside it",
-                        "return the new value instead",
-                    )
-            leaves: list[Value] = []
-            atoms: list[Atom] = []
-
-            def leaf(hint: str, found: list[Atom | None], kind: Type) -> Value:
-                value = Value(hint, kind)
-                leaves.append(value)
-                assert found[0] is not None
-                atoms.append(found[0])
-                return value
-
-            here = Region(low.builder, low.state, False)
-            template = _detached(low, _forced(Merger(low, [here], leaf, force=True, force_constants=True), low, result))
-        finally:
-            low.builder, low.state, low.dead, low.loops = before
-        kinds = [v.type for v in leaves]
-        block = builder.block(tuple(params), tuple(atoms))
-        extras = tuple(v for v in free_values(block) if v not in params)
-        settled = (
-            made.result is not None
-            and [v.type for v in made.leaves] == kinds
-            and made.extras == extras
-        )
-        if settled:
-            body = dataclasses.replace(block, params=())
-            made.ref.function = Function(code.name, (*params, *extras), body, low.loc(code.node))
-            made.done = True
-            return
-        made.result, made.leaves, made.extras = template, tuple(leaves), extras
-    low.refuse(f"the type of what {code.name} returns does not settle", "return one type on all paths")
-
-
-def _forced(merger: Merger, low: Lowering, value: Abstract) -> Any:
-    if isinstance(value, (ListRef, DictRef)):
-        merged = merger.merge_contents([low.contents(value)], "out")
-        return low.new_list(merged) if isinstance(value, ListRef) else low.new_dict(merged)
-    if isinstance(value, Static) and not isinstance(value.value, (int, float)):
-        return value
-    return merger.merge([value], "out")
-
-
-# ---- descriptions of arguments
-
-
-def describe(low: Lowering, value: Abstract) -> Any:
-    """What a function is lowered for: types of data, identity of code."""
-    match value:
-        case Value(type=kind):
-            return kind
-        case Static(value=known):
-            if isinstance(known, (int, float)) and not isinstance(known, bool):
-                return atom_type(low.atom(value))
-            return ("known", id(known) if not isinstance(known, (str, bool, type(None))) else known)
-        case TupleRef(items=items, cls=cls):
-            return (cls, tuple(describe(low, i) for i in items))
-        case SetRef():
-            return ("set", low.state.get(("place", value.place, "")))
-        case ListRef() | DictRef() | ObjectRef():
-            contents = low.state.get(("place", value.place, ""))
-            match contents:
-                case Held(value=held):
-                    return held.type
-                case Items(items=items):
-                    return ("list", tuple(describe(low, i) for i in items))
-                case Entries(keys=keys, values=values):
-                    return ("dict", keys, tuple(describe(low, v) for v in values))
-                case Fields(names=names, values=values, origin=origin):
-                    return ("object", id(origin), names, tuple(describe(low, v) for v in values))
-        case Closure(node=node, frame=frame):
-            return ("closure", id(node), frame.number)
-        case Method(function=function, receiver=receiver):
-            return ("method", describe(low, function), describe(low, receiver))
-    return ("other", id(value))
-
-
-# ---- classes
-
-
-def construct(
-    low: Lowering, cls: type, args: list[Abstract], keywords: dict[str, Abstract]
-) -> Abstract:
-    """An instance of a class."""
-    if issubclass(cls, BaseException):
-        atoms = tuple(map(low.atom, args))
-        return low.builder.apply_typed(cls, atoms, OBJECT)
-    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
-        return _namedtuple(low, cls, args, keywords)
-    if dataclasses.is_dataclass(cls):
-        return _dataclass(low, cls, args, keywords)
-    if cls.__module__.partition(".")[0] in ("numpy", "builtins"):
-        return primitive(low, cls, args, keywords)
-    init = inspect.getattr_static(cls, "__init__", None)
-    new = inspect.getattr_static(cls, "__new__", None)
-    plain_new = new is inspect.getattr_static(object, "__new__") or new is None
-    if type(cls) is type and plain_new and (isinstance(init, types.FunctionType) or init is object.__init__):
-        ref = low.new_object(cls, Fields((), (), None))
-        low.session.importer.member(cls, None, "__init__", init)
-        if isinstance(init, types.FunctionType):
-            call(low, Static(init), [ref, *args], keywords)
-        return ref
-    return opaque(low, cls, args, keywords)
-
-
-def _namedtuple(low: Lowering, cls: Any, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
-    values = dict(zip(cls._fields, args, strict=False)) | keywords
-    for name, default in cls._field_defaults.items():
-        values.setdefault(name, low.session.importer.constant(low, default))
-    missing = [n for n in cls._fields if n not in values]
-    if missing:
-        low.refuse(f"{cls.__name__}() misses the field {missing[0]!r}", "")
-    return TupleRef(tuple(values[n] for n in cls._fields), cls)
-
-
-def _dataclass(low: Lowering, cls: Any, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
-    init = inspect.getattr_static(cls, "__init__", None)
-    low.session.importer.member(cls, None, "__init__", init)
-    if isinstance(init, types.FunctionType) and init.__code__.co_filename != "<string>":
-        ref = low.new_object(cls, Fields((), (), None))
-        call(low, Static(init), [ref, *args], keywords)
-        return ref
-    fields = [f for f in dataclasses.fields(cls) if f.init]
-    values: dict[str, Abstract] = dict(zip((f.name for f in fields if not f.kw_only), args, strict=False))
-    for name, value in keywords.items():
-        if name in values or name not in [f.name for f in fields]:
-            low.refuse(f"{cls.__name__}() got an unexpected or repeated argument {name!r}", "")
-        values[name] = value
-    named: list[tuple[str, Abstract]] = []
-    for f in dataclasses.fields(cls):
-        if f.name in values:
-            named.append((f.name, values[f.name]))
-        elif f.default is not dataclasses.MISSING:
-            named.append((f.name, low.session.importer.constant(low, f.default)))
-        elif f.default_factory is not dataclasses.MISSING:
-            named.append((f.name, call(low, Static(f.default_factory), [], {})))
-        elif f.init:
-            low.refuse(f"{cls.__name__}() misses the argument {f.name!r}", "")
-    ref = low.new_object(cls, Fields(tuple(n for n, _ in named), tuple(v for _, v in named), None))
-    post = inspect.getattr_static(cls, "__post_init__", None)
-    if isinstance(post, types.FunctionType):
-        call(low, Static(post), [ref], {})
-    return ref
-
-

@@ -9,7 +9,7 @@ from typing import Any
 
 import gast
 
-from srcad.frontend import calls, containers, expressions, statements
+from srcad.frontend import calls, containers, expressions, iteration
 from srcad.frontend.abstract import (
     FALSE,
     TRUE,
@@ -69,7 +69,12 @@ def generate(
     first = expressions.evaluate(low, node.generators[0].iter)
     outer = low.frame
     frame = Frame(
-        low.session.new_frame(), "<comprehension>", outer.source, scope_of(node), outer.globals, outer
+        low.session.new_frame(),
+        "<comprehension>",
+        outer.source,
+        scope_of(node),
+        outer.globals,
+        outer,
     )
     low.frame = frame
     try:
@@ -85,7 +90,7 @@ def generate(
                 filtered(generator.ifs, 0, k)
 
             assigned = {low.variable(n) for n in frame.scope.locals} | changed
-            statements.iterate(low, iterable, generator.target, body, assigned, unrolled)
+            iteration.iterate(low, iterable, generator.target, body, assigned, unrolled)
 
         def filtered(tests: list[Any], j: int, k: int) -> None:
             if j == len(tests):
@@ -128,7 +133,9 @@ def reduce_generator(
         low.state[key] = expressions.evaluate(low, args[1]) if len(args) == 2 else Static(0)
 
         def add() -> None:
-            low.state[key] = expressions.binary(low, operator.add, low.state[key], expressions.evaluate(low, node.elt))
+            low.state[key] = expressions.binary(
+                low, operator.add, low.state[key], expressions.evaluate(low, node.elt)
+            )
 
         generate(low, node, add, {key})
         total: Abstract = low.state.pop(key)
@@ -180,7 +187,7 @@ def each(
     def body() -> None:
         run(low.state.pop(key))
 
-    statements.iterate_with(low, iterable, bind, body, changed)
+    iteration.iterate_with(low, iterable, bind, body, changed)
 
 
 def fold(
@@ -202,7 +209,9 @@ def fold(
     return low.bound(found) if isinstance(found, MaybeUnbound) else found
 
 
-def transform(low: Lowering, iterable: Abstract, function: Callable[[Abstract], Abstract]) -> ListRef:
+def transform(
+    low: Lowering, iterable: Abstract, function: Callable[[Abstract], Abstract]
+) -> ListRef:
     """The list of what a function makes of every item."""
     result = low.new_list(Items(()))
 

@@ -180,7 +180,11 @@ def rest_of(low: Lowering, ref: IteratorRef) -> Abstract:
         return TupleRef(items[cursor.position :])
     if cursor.position == 0:
         return cursor.source
-    listed = cursor.source if isinstance(cursor.source, (ListRef, Value)) else to_list(low, cursor.source)
+    listed = (
+        cursor.source
+        if isinstance(cursor.source, (ListRef, Value))
+        else to_list(low, cursor.source)
+    )
     return get_item(low, listed, Static(slice(cursor.position, None)))
 
 
@@ -285,13 +289,17 @@ def get_item(low: Lowering, obj: Abstract, index: Abstract) -> Abstract:
         case RangeRef():
             found = low.builder.apply(operator.getitem, low.atom(obj), low.atom(index))
             return wrap(low, found)
-        case Value(type=TupleType(items=kinds)) if isinstance(index, Static):
-            return wrap(low, low.builder.apply(operator.getitem, obj, Literal(index.value)), element=True)
+        case Value(type=TupleType()) if isinstance(index, Static):
+            return wrap(
+                low, low.builder.apply(operator.getitem, obj, Literal(index.value)), element=True
+            )
         case Value():
             quick = _scalar_item(low, obj, index)
             if quick is not None:
                 return quick
-            return wrap(low, low.builder.apply(operator.getitem, obj, low.atom(index)), element=True)
+            return wrap(
+                low, low.builder.apply(operator.getitem, obj, low.atom(index)), element=True
+            )
     return wrap(low, low.builder.apply(operator.getitem, low.atom(obj), low.atom(index)))
 
 
@@ -300,7 +308,9 @@ def _class_name(obj: Any) -> str:
 
 
 def _is_slice(index: Abstract) -> bool:
-    return isinstance(index, SliceRef) or (isinstance(index, Static) and isinstance(index.value, slice))
+    return isinstance(index, SliceRef) or (
+        isinstance(index, Static) and isinstance(index.value, slice)
+    )
 
 
 def _item(low: Lowering, obj: Any, items: tuple[Abstract, ...], index: Abstract) -> Abstract:
@@ -326,7 +336,9 @@ def _item(low: Lowering, obj: Any, items: tuple[Abstract, ...], index: Abstract)
         return get_item(low, obj, index) if held else NONE
     made = low.builder.apply(make_tuple, *map(low.atom, items))
     if _is_slice(index):
-        low.refuse("a tuple is sliced at run-time bounds", "use a list or an array", kind=NeedsUnroll)
+        low.refuse(
+            "a tuple is sliced at run-time bounds", "use a list or an array", kind=NeedsUnroll
+        )
     return wrap(low, low.builder.apply(operator.getitem, made, low.atom(index)))
 
 
@@ -345,7 +357,9 @@ def _scalar_item(low: Lowering, array: Value, index: Abstract) -> Abstract | Non
     if session.exact or not low.loops or array not in session.importer.vectors:
         return None
     kind = array.type
-    if not (isinstance(kind, Array) and kind.dtype == "float64" and kind.dims and len(kind.dims) == 1):
+    if not (
+        isinstance(kind, Array) and kind.dtype == "float64" and kind.dims and len(kind.dims) == 1
+    ):
         return None
     prelude = session.prelude
     if isinstance(index, Static) and isinstance(index.value, int):
@@ -370,7 +384,11 @@ def set_item(low: Lowering, obj: Abstract, index: Abstract, value: Abstract) -> 
             set_item(low, low.bound(obj), index, value)
         case ListRef():
             contents = low.contents(obj)
-            if isinstance(contents, Items) and isinstance(index, Static) and isinstance(index.value, int):
+            if (
+                isinstance(contents, Items)
+                and isinstance(index, Static)
+                and isinstance(index.value, int)
+            ):
                 items = list(contents.items)
                 if not -len(items) <= index.value < len(items):
                     low.raise_known(IndexError("list assignment index out of range"))
@@ -430,7 +448,11 @@ def delete_item(low: Lowering, obj: Abstract, index: Abstract) -> None:
         if isinstance(contents, Entries) and isinstance(index, Static):
             if contents.get(index.value) is None:
                 low.raise_known(KeyError(index.value))
-            pairs = [(k, v) for k, v in zip(contents.keys, contents.values, strict=True) if k != index.value]
+            pairs = [
+                (k, v)
+                for k, v in zip(contents.keys, contents.values, strict=True)
+                if k != index.value
+            ]
             low.set_contents(obj, Entries(tuple(k for k, _ in pairs), tuple(v for _, v in pairs)))
             return
         methods.call_method(low, obj, "pop", [index], {})
@@ -503,7 +525,11 @@ def combine(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract | None
     for value in (x, y):
         if isinstance(value, MaybeUnbound):
             return None
-        if isinstance(value, Value) and isinstance(value.type, ListType) and op in (operator.add, operator.mul):
+        if (
+            isinstance(value, Value)
+            and isinstance(value.type, ListType)
+            and op in (operator.add, operator.mul)
+        ):
             low.refuse("a tuple of run-time length is joined or repeated", "use lists")
     if isinstance(x, SetRef) and isinstance(y, SetRef) and op in _SET_METHODS:
         return call_method(low, x, _SET_METHODS[op], [y], {})
@@ -518,7 +544,10 @@ def combine(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract | None
             a, b = low.contents(x), low.contents(y)
             if isinstance(a, Items) and isinstance(b, Items):
                 return low.new_list(Items((*a.items, *b.items)))
-            left, right = (low.peek(r) if isinstance(c, Held) else low.list_atom(r) for c, r in ((a, x), (b, y)))
+            left, right = (
+                low.peek(r) if isinstance(c, Held) else low.list_atom(r)
+                for c, r in ((a, x), (b, y))
+            )
             return wrap(low, low.builder.apply(operator.add, left, right))
     if op is operator.mul:
         for value, count in ((x, y), (y, x)):
@@ -581,4 +610,3 @@ def to_list(low: Lowering, value: Abstract) -> ListRef:
         return made
     assert isinstance(made, Value)
     return low.new_list(Held(made))
-

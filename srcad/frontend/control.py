@@ -42,7 +42,9 @@ def run_sequence(low: Lowering, thunks: list[Thunk], flags: tuple[str, ...] = EX
             return
         if exited is not False:
             if rest is not None:
-                branch(low, low.negate(exited), partial(_stayed, low, rest), partial(_left, low, flags))
+                branch(
+                    low, low.negate(exited), partial(_stayed, low, rest), partial(_left, low, flags)
+                )
             return
 
 
@@ -152,7 +154,9 @@ def merge_key(merger: Merger, key: Key, values: list[Any]) -> Any:
         return None
     if kind == "place":
         return merger.merge_contents(values, "")
-    return merger.merge(values, "" if kind == "temporary" else "out" if name == "<return>" else name)
+    return merger.merge(
+        values, "" if kind == "temporary" else "out" if name == "<return>" else name
+    )
 
 
 def choose(

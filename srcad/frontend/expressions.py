@@ -221,7 +221,7 @@ def binary(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract:
         if isinstance(x.value, SCALARS) and isinstance(y.value, SCALARS):
             try:
                 return Static(op(x.value, y.value))
-            except Exception:  # noqa: BLE001 - it raises at run time, as in the primal
+            except Exception:  # it raises at run time, as in the primal
                 pass
     special = containers.combine(low, op, x, y)
     if special is not None:
@@ -285,7 +285,9 @@ def truth(low: Lowering, value: Abstract) -> bool | Atom:
         case ObjectRef(cls=cls):
             for name in ("__bool__", "__len__"):
                 if hasattr(cls, name):
-                    return truth(low, calls.call(low, attributes.get_attribute(low, value, name), [], {}))
+                    return truth(
+                        low, calls.call(low, attributes.get_attribute(low, value, name), [], {})
+                    )
             return True
         case Value(type=kind):
             if kind == NONE_TYPE:
@@ -335,9 +337,7 @@ def chain(low: Lowering, left: Abstract, ops: list[Any], comparators: list[Any])
     known = truth(low, first)
     if isinstance(known, bool):
         return chain(low, right, ops[1:], comparators[1:]) if known else first
-    return choose(
-        low, known, lambda: chain(low, right, ops[1:], comparators[1:]), lambda: first
-    )
+    return choose(low, known, lambda: chain(low, right, ops[1:], comparators[1:]), lambda: first)
 
 
 def compare(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract:
@@ -361,7 +361,7 @@ def binary_compare(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract
             result = op(x.value, y.value)
             if isinstance(result, bool):
                 return Static(result)
-        except Exception:  # noqa: BLE001 - it raises at run time, as in the primal
+        except Exception:  # it raises at run time, as in the primal
             pass
     if isinstance(x, TupleRef) and isinstance(y, TupleRef) and op in (operator.eq, operator.ne):
         if len(x.items) != len(y.items):
@@ -430,7 +430,9 @@ def dictionary(low: Lowering, keys: list[Any], values: list[Any]) -> Abstract:
 def evaluate_index(low: Lowering, node: Any) -> Abstract:
     """The index of a subscript."""
     if isinstance(node, gast.Slice):
-        parts = [NONE if p is None else evaluate(low, p) for p in (node.lower, node.upper, node.step)]
+        parts = [
+            NONE if p is None else evaluate(low, p) for p in (node.lower, node.upper, node.step)
+        ]
         if all(isinstance(p, Static) for p in parts):
             return Static(slice(*(p.value for p in parts)))  # type: ignore[union-attr]
         return SliceRef(*parts)
@@ -458,7 +460,9 @@ def fstring(low: Lowering, values: list[Any]) -> Abstract:
             continue
         spec = NONE if part.format_spec is None else fstring(low, part.format_spec.values)
         shown = low.peek(evaluate(low, part.value))
-        spec_atom = Literal("") if isinstance(spec, Static) and spec.value is None else low.atom(spec)
+        spec_atom = (
+            Literal("") if isinstance(spec, Static) and spec.value is None else low.atom(spec)
+        )
         parts.append(low.builder.apply(format_value, shown, Literal(part.conversion), spec_atom))
     if all(isinstance(p, Literal) for p in parts):
         return Static("".join(p.value for p in parts))  # type: ignore[union-attr]
@@ -513,7 +517,9 @@ def evaluate_manager(low: Lowering, node: Any) -> Abstract:
         return evaluate(low, node)
     callee = evaluate(low, node.func)
     if not isinstance(callee, Static):
-        low.refuse("the context manager is made by a function defined here", "define it at module level")
+        low.refuse(
+            "the context manager is made by a function defined here", "define it at module level"
+        )
     if callee.value is contextlib.suppress:
         return callee
     if callee.value is contextlib.nullcontext:
@@ -523,4 +529,3 @@ def evaluate_manager(low: Lowering, node: Any) -> Abstract:
     manager = Value("", OBJECT)
     low.builder.effect(callee.value, *args, result=manager, **keywords)
     return manager
-

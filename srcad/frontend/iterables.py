@@ -113,7 +113,11 @@ def _sum(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
     if items is not None and not (isinstance(args[0], RangeRef) and len(items) > 8):
         total = start
         for item in items:
-            if is_static(total, equal=0) and isinstance(item, Value) and is_differentiable(item.type):
+            if (
+                is_static(total, equal=0)
+                and isinstance(item, Value)
+                and is_differentiable(item.type)
+            ):
                 total = item
             else:
                 total = expressions.binary(low, operator.add, total, item)
@@ -285,7 +289,9 @@ def _product(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
             for column, item in zip(columns, row, strict=True):
                 containers.call_method(low, column, "append", [item], {})
             return
-        comprehensions.each(low, lists[len(row)], lambda item: level((*row, item)), _places(columns))
+        comprehensions.each(
+            low, lists[len(row)], lambda item: level((*row, item)), _places(columns)
+        )
 
     level(())
     return Zip(tuple(columns))

@@ -133,8 +133,15 @@ class Importer:
         prelude = low.session.prelude
 
         def part(callee: Any, key: Any, item: Any, name: str) -> Abstract:
-            if is_code(item) or (not isinstance(item, (float, complex, np.generic)) and isinstance(item, SCALARS)
-                                 and not isinstance(item, int)) or isinstance(item, bool):
+            if (
+                is_code(item)
+                or (
+                    not isinstance(item, (float, complex, np.generic))
+                    and isinstance(item, SCALARS)
+                    and not isinstance(item, int)
+                )
+                or isinstance(item, bool)
+            ):
                 return self.constant(low, item)
             read = prelude.apply_typed(callee, (value, Literal(key)), self.type_of(item), name)
             return self._structure(low, item, read, name, access.then(Item(key)))
@@ -157,7 +164,9 @@ class Importer:
             case int() | float() | complex() | np.generic():
                 return value
             case tuple():
-                names = getattr(type(obj), "_fields", None) or tuple(f"{hint}_{k}" for k in range(len(obj)))
+                names = getattr(type(obj), "_fields", None) or tuple(
+                    f"{hint}_{k}" for k in range(len(obj))
+                )
                 items = tuple(part(operator.getitem, k, o, names[k]) for k, o in enumerate(obj))
                 return TupleRef(items, type(obj))
             case list():
@@ -168,12 +177,19 @@ class Importer:
                         f"the list {hint} has {len(obj)} items of different kinds",
                         "use arrays, or lists of numbers",
                     )
-                items = tuple(part(operator.getitem, k, o, f"{hint}_{k}") for k, o in enumerate(obj))
+                items = tuple(
+                    part(operator.getitem, k, o, f"{hint}_{k}") for k, o in enumerate(obj)
+                )
                 return low.new_list(Items(items))
             case dict():
                 keys = tuple(obj)
-                names = [k if isinstance(k, str) and k.isidentifier() else f"{hint}_{i}" for i, k in enumerate(keys)]
-                values = tuple(part(operator.getitem, k, obj[k], n) for k, n in zip(keys, names, strict=True))
+                names = [
+                    k if isinstance(k, str) and k.isidentifier() else f"{hint}_{i}"
+                    for i, k in enumerate(keys)
+                ]
+                values = tuple(
+                    part(operator.getitem, k, obj[k], n) for k, n in zip(keys, names, strict=True)
+                )
                 return low.new_dict(Entries(keys, values))
         if is_code(obj):
             return self.constant(low, obj)
@@ -194,7 +210,9 @@ class Importer:
         else:
             self.captures[key] = Capture(name, access, None, obj, False)
             prelude = low.session.prelude
-            read = prelude.apply_typed(getattr, (origin.value, Literal(name)), self.type_of(obj), name)
+            read = prelude.apply_typed(
+                getattr, (origin.value, Literal(name)), self.type_of(obj), name
+            )
             found = self._structure(low, obj, read, name, access)
         self._imported[key] = found
         _keep_places(low, places)
@@ -246,7 +264,9 @@ class Importer:
                 True,
             )
 
-    def default(self, low: Lowering, function: types.FunctionType, key: int | str, name: str) -> Abstract:
+    def default(
+        self, low: Lowering, function: types.FunctionType, key: int | str, name: str
+    ) -> Abstract:
         """The default of a parameter, by its number among those with defaults or by its name."""
         if isinstance(key, int):
             access = Access(function, (Attribute("__defaults__"), Item(key)))
@@ -273,7 +293,11 @@ class Importer:
         access = Access(obj)
         args = tuple(
             self.captured(
-                low, ("partial", id(obj), k), f"fixed_{k}", access.then(Attribute("args"), Item(k)), a
+                low,
+                ("partial", id(obj), k),
+                f"fixed_{k}",
+                access.then(Attribute("args"), Item(k)),
+                a,
             )
             for k, a in enumerate(obj.args)
         )
@@ -287,7 +311,9 @@ class Importer:
             for k, v in obj.keywords.items()
         )
         names = access.then(Attribute("keywords"))
-        self.captures["partial", id(obj)] = Capture("keywords", names, None, tuple(obj.keywords), True)
+        self.captures["partial", id(obj)] = Capture(
+            "keywords", names, None, tuple(obj.keywords), True
+        )
         return Partial(self.constant(low, obj.func), args, keywords)
 
     def receiver(self, low: Lowering, obj: Any) -> Abstract:
@@ -296,7 +322,9 @@ class Importer:
             return Static(obj)
         return self.captured(low, ("self", id(obj)), "self", Access(obj), obj)
 
-    def global_name(self, low: Lowering, namespace: dict[str, Any], name: str, node: Any) -> Abstract:
+    def global_name(
+        self, low: Lowering, namespace: dict[str, Any], name: str, node: Any
+    ) -> Abstract:
         """A global or builtin name."""
         if name in namespace:
             return self.captured(
@@ -310,9 +338,13 @@ class Importer:
             found = getattr(builtins, name)
             if not _is_library(namespace.get("__name__")):
                 access = Access(namespace, (Global(name),))
-                self.captures["global", id(namespace), name] = Capture(name, access, None, found, True)
+                self.captures["global", id(namespace), name] = Capture(
+                    name, access, None, found, True
+                )
             return Static(found)
-        raise UnsupportedSyntax(low.place(node), f"the name {name} is not defined", "define it first")
+        raise UnsupportedSyntax(
+            low.place(node), f"the name {name} is not defined", "define it first"
+        )
 
     def cell(self, low: Lowering, frame: Frame, name: str) -> Abstract:
         """A variable of a function around the live function."""
@@ -329,7 +361,9 @@ class Importer:
         try:
             obj = getattr(module, name)
         except AttributeError:
-            low.refuse(f"the module {module.__name__} has no attribute {name!r}", "")
+            low.refuse(
+                f"the module {module.__name__} has no attribute {name!r}", "correct the name"
+            )
         if _is_library(module.__name__) or isinstance(obj, types.ModuleType):
             return self.constant(low, obj)
         access = Access(module, (Attribute(name),))
@@ -419,4 +453,3 @@ def _structured(items: list[Any]) -> bool:
     return len(items) <= _MANY and any(
         isinstance(i, (np.ndarray, list, dict, tuple)) or dataclasses.is_dataclass(i) for i in items
     )
-

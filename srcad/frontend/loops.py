@@ -49,6 +49,7 @@ from srcad.ir.walk import all_ops, copy_block
 
 _PASSES = 16
 
+
 class RetryLoop(Exception):
     """A loop body reads a variable that an earlier iteration bound: it has to be carried."""
 
@@ -241,7 +242,9 @@ def _attempt(
     for key in context.carried:
         low.state[key] = substitute(plan.state[key], mapping)
     for key, value in plan.state.items():
-        if key not in low.state or (key[0] == "place" and key not in context.carried and key not in known):
+        if key not in low.state or (
+            key[0] == "place" and key not in context.carried and key not in known
+        ):
             low.state[key] = substitute(value, mapping)
     for key, value in exports.items():
         low.state[key] = substitute(value, mapping)
@@ -329,8 +332,8 @@ class _Fit:
     def value(self, start: Any, end: Any) -> bool:
         if isinstance(start, Poison):
             return True
-        if isinstance(end, Value):
-            end = self.low.session.narrowed.get(end, end)
+        if isinstance(end, Value) and self.low.session.narrowed.get(end) is start:
+            end = start
         if isinstance(start, MaybeUnbound):
             return self.value(start.value, end.value if isinstance(end, MaybeUnbound) else end)
         if isinstance(end, (MaybeUnbound, Poison)):
@@ -345,7 +348,9 @@ class _Fit:
         match start, end:
             case Static(), Static():
                 return start.value is end.value or (
-                    is_leaf(start) and type(start.value) is type(end.value) and start.value == end.value
+                    is_leaf(start)
+                    and type(start.value) is type(end.value)
+                    and start.value == end.value
                 )
             case TupleRef(), TupleRef():
                 return (
@@ -361,8 +366,12 @@ class _Fit:
                 held = self.low.held_in(self.plan.state, start.place)
                 return self.contents(held, self.low.held_in(self.region.state, end.place))
             case Closure(), Closure():
-                return start.node is end.node and start.frame is end.frame and all(
-                    self.value(s, e) for s, e in zip(start.defaults, end.defaults, strict=True)
+                return (
+                    start.node is end.node
+                    and start.frame is end.frame
+                    and all(
+                        self.value(s, e) for s, e in zip(start.defaults, end.defaults, strict=True)
+                    )
                 )
         return bool(start == end)
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from srcad.frontend import calls
 from srcad.frontend.abstract import Abstract
 from srcad.frontend.live import Capture, Importer
@@ -21,7 +23,7 @@ from srcad.frontend.lowering import (
     Unreachable,
 )
 from srcad.frontend.scopes import Scope
-from srcad.ir import Block, Effect, Function, Literal, Loc, Value
+from srcad.ir import Block, Effect, Function, Literal, Loc, Try, Value, With
 from srcad.ir.build import Builder
 from srcad.ir.core import assert_true, check_bound, raise_error
 from srcad.ir.walk import all_ops
@@ -77,9 +79,18 @@ def lower_function(
     Raises ``SourceError`` where the source cannot be followed.
     """
     try:
-        return _lower(function, args, keywords, library, exact)
+        lowered = _lower(function, args, keywords, library, exact)
     except NeedsExact:
         return _lower(function, args, keywords, library, True)
+    if not exact and (lowered.acts or _watches(lowered.function.body)):
+        # what fast code raises would be caught by the function, or could not be tried again
+        return _lower(function, args, keywords, library, True)
+    return lowered
+
+
+def _watches(body: Block) -> bool:
+    """Whether it matters to the function itself which exceptions and warnings there are."""
+    return any(isinstance(op, (Try, With)) for op in all_ops(body))
 
 
 def _lower(
@@ -120,7 +131,7 @@ def _lower(
             taken.add(capture.value.hint)
     params = (*(p.value for p in parameters), *(c.value for c in captured if c.value is not None))
     body = Block((), (*prelude.ops, *low.builder.ops), (packed,))
-    harmless = (raise_error, assert_true, check_bound)
+    harmless = (raise_error, assert_true, check_bound, np.errstate)
     acts = any(isinstance(op, Effect) and op.callee not in harmless for op in all_ops(body))
     inlined = tuple(dict.fromkeys(session.inlined))
     own = [f for f in inlined if not f.__code__.co_filename.startswith(_PACKAGE)]

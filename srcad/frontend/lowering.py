@@ -204,7 +204,11 @@ class Lowering:
         return self.frame.source.place(node) if hasattr(node, "lineno") else None
 
     def refuse(
-        self, message: str, hint: str = "", node: Any = None, kind: type[SourceError] = UnsupportedSyntax
+        self,
+        message: str,
+        hint: str = "",
+        node: Any = None,
+        kind: type[SourceError] = UnsupportedSyntax,
     ) -> NoReturn:
         """Raise the error of a place in the user's source."""
         raise kind(self.place(node), message, hint)
@@ -457,7 +461,9 @@ class Lowering:
         self.freeze(ref)
         pairs = zip(contents.names, contents.values, strict=True)
         fields = [a for n, v in pairs for a in (Literal(n), self.atom(v))]
-        return self.builder.apply(dataclass_of, Literal(ref.cls), self.builder.apply(make_dict, *fields))
+        return self.builder.apply(
+            dataclass_of, Literal(ref.cls), self.builder.apply(make_dict, *fields)
+        )
 
     def bound(self, value: MaybeUnbound) -> Abstract:
         """The value of a variable that may be unbound, with the check that it is not."""
@@ -486,4 +492,6 @@ Handler = Callable[[Lowering, list[Abstract], dict[str, Abstract]], Any]
 
 def is_leaf(value: object) -> bool:
     """Whether an abstract value is one number, array or constant at run time."""
-    return isinstance(value, Value) or (isinstance(value, Static) and isinstance(value.value, SCALARS))
+    return isinstance(value, Value) or (
+        isinstance(value, Static) and isinstance(value.value, SCALARS)
+    )

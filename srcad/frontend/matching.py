@@ -107,17 +107,23 @@ def _any(low: Lowering, subject: Abstract, patterns: list[Any], bindings: Bindin
     second = _any(low, subject, patterns[1:], bindings)
     if isinstance(second, bool):
         return True if second else first
-    return low.atom(choose(low, first, lambda: Static(True), partial(expressions.wrap, low, second)))
+    return low.atom(
+        choose(low, first, lambda: Static(True), partial(expressions.wrap, low, second))
+    )
 
 
-def _sequence(low: Lowering, subject: Abstract, patterns: list[Any], bindings: Bindings) -> bool | Atom:
+def _sequence(
+    low: Lowering, subject: Abstract, patterns: list[Any], bindings: Bindings
+) -> bool | Atom:
     if not isinstance(subject, (TupleRef, ListRef)):
         if isinstance(subject, Static):
             return False
         low.refuse("a sequence pattern is matched against run-time data", "unpack or index it")
     items = containers.items_of(low, subject)
     if items is None:
-        low.refuse("the length of the matched list is known at run time only", "test its len() with if")
+        low.refuse(
+            "the length of the matched list is known at run time only", "test its len() with if"
+        )
     stars = [k for k, p in enumerate(patterns) if isinstance(p, gast.MatchStar)]
     if (not stars and len(items) != len(patterns)) or len(items) < len(patterns) - len(stars):
         return False
@@ -143,14 +149,26 @@ def _class(low: Lowering, subject: Abstract, node: Any, bindings: Bindings) -> b
     if node.patterns and isinstance(cls, Static) and cls.value in (int, float, str, bool):
         return both(low, matched, pattern(low, subject, node.patterns[0], bindings))
     names = list(getattr(cls.value, "__match_args__", ())) if isinstance(cls, Static) else []
-    pairs = [*zip(names, node.patterns, strict=False), *zip(node.kwd_attrs, node.kwd_patterns, strict=True)]
+    pairs = [
+        *zip(names, node.patterns, strict=False),
+        *zip(node.kwd_attrs, node.kwd_patterns, strict=True),
+    ]
     for name, inner in pairs:
-        matched = both(low, matched, pattern(low, attributes.get_attribute(low, subject, name), inner, bindings))
+        matched = both(
+            low,
+            matched,
+            pattern(low, attributes.get_attribute(low, subject, name), inner, bindings),
+        )
     return matched
 
 
 def _mapping(
-    low: Lowering, subject: Abstract, keys: list[Any], patterns: list[Any], rest: Any, bindings: Bindings
+    low: Lowering,
+    subject: Abstract,
+    keys: list[Any],
+    patterns: list[Any],
+    rest: Any,
+    bindings: Bindings,
 ) -> bool | Atom:
     if not isinstance(subject, DictRef) or not isinstance(low.contents(subject), Entries):
         low.refuse("a mapping pattern is matched against run-time data", "test the keys with if")
@@ -166,7 +184,10 @@ def _mapping(
         used.append(known.value)  # type: ignore[union-attr]
         matched = both(low, matched, pattern(low, found, inner, bindings))
     if rest is not None:
-        pairs = [(k, v) for k, v in zip(contents.keys, contents.values, strict=True) if k not in used]
-        bindings[_name(rest)] = low.new_dict(Entries(tuple(k for k, _ in pairs), tuple(v for _, v in pairs)))
+        pairs = [
+            (k, v) for k, v in zip(contents.keys, contents.values, strict=True) if k not in used
+        ]
+        bindings[_name(rest)] = low.new_dict(
+            Entries(tuple(k for k, _ in pairs), tuple(v for _, v in pairs))
+        )
     return matched
-

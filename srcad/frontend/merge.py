@@ -67,9 +67,10 @@ class Merger:
 
     def merge(self, values: list[Any], hint: str) -> Any:
         """The value that stands for all; None marks a path on which there is none."""
-        if any(v is not values[0] for v in values):
-            narrowed = self.low.session.narrowed
-            values = [narrowed.get(v, v) if isinstance(v, Value) else v for v in values]
+        narrowed = self.low.session.narrowed
+        origins = [narrowed.get(v, v) if isinstance(v, Value) else v for v in values]
+        if any(v is not values[0] for v in values) and all(v is origins[0] for v in origins):
+            values = origins
         present = [v for v in values if v is not None]
         first = present[0]
         if any(isinstance(v, MaybeUnbound) for v in present) or len(present) < len(values):
@@ -95,10 +96,13 @@ class Merger:
         if not self.force and not partial and all(v == first for v in present[1:]):
             return first
         match first:
-            case Static(value=known) if all(isinstance(v, Static) and v.value is known for v in present):
+            case Static(value=known) if all(
+                isinstance(v, Static) and v.value is known for v in present
+            ):
                 return first
             case TupleRef(items=items, cls=cls) if all(
-                isinstance(v, TupleRef) and v.cls is cls and len(v.items) == len(items) for v in present
+                isinstance(v, TupleRef) and v.cls is cls and len(v.items) == len(items)
+                for v in present
             ):
                 return TupleRef(self._each(values, "items", len(items), hint), cls)
             case ListRef() | DictRef() | ObjectRef() | SetRef() | IteratorRef() if all(
@@ -120,11 +124,16 @@ class Merger:
                 return Closure(first.name, node, frame, defaults, first.keyword_defaults)
             case RangeRef() if all(isinstance(v, RangeRef) for v in present) and not partial:
                 atoms = [[getattr(v, part) for v in values] for part in ("start", "stop", "step")]
-                parts = [self._leaf([Static(a.value) if isinstance(a, Literal) else a for a in p], hint) for p in atoms]
+                parts = [
+                    self._leaf([Static(a.value) if isinstance(a, Literal) else a for a in p], hint)
+                    for p in atoms
+                ]
                 return RangeRef(*parts)
             case SliceRef() if all(isinstance(v, SliceRef) for v in present) and not partial:
                 names = ("start", "stop", "step")
-                return SliceRef(*(self._present([getattr(v, n) for v in values], hint) for n in names))
+                return SliceRef(
+                    *(self._present([getattr(v, n) for v in values], hint) for n in names)
+                )
         return self._poison(hint)
 
     def _each(self, values: list[Any], part: str, count: int, hint: str) -> tuple[Any, ...]:
@@ -162,10 +171,15 @@ class Merger:
         if isinstance(merged, Poison):
             return merged
         first = next(v for v in values if v is not None)
-        ref = type(first)(self.low.session.new_place(), *([first.cls] if isinstance(first, ObjectRef) else []))
+        ref = type(first)(
+            self.low.session.new_place(), *([first.cls] if isinstance(first, ObjectRef) else [])
+        )
         self.low.restate(ref, merged)
         sources = [(self.sides[k], v) for k, v in enumerate(values) if v is not None]
-        if any(references(side.state, v.place) > 1 or v.place in self.low.session.frozen for side, v in sources):
+        if any(
+            references(side.state, v.place) > 1 or v.place in self.low.session.frozen
+            for side, v in sources
+        ):
             self.low.freeze(ref)
             self.low.session.frozen.update(v.place for _, v in sources)
         return ref
@@ -183,23 +197,33 @@ class Merger:
             case Members() if all(c == first for c in present):
                 return first
             case Cursor(source=source, position=position) if all(
-                isinstance(c, Cursor) and c.source is source and c.position == position for c in present
+                isinstance(c, Cursor) and c.source is source and c.position == position
+                for c in present
             ):
                 return first
-            case Items(items=items) if all(isinstance(c, Items) and len(c.items) == len(items) for c in present):
+            case Items(items=items) if all(
+                isinstance(c, Items) and len(c.items) == len(items) for c in present
+            ):
                 return Items(self._each(contents, "items", len(items), hint))
-            case Entries(keys=keys) if all(isinstance(c, Entries) and c.keys == keys for c in present):
+            case Entries(keys=keys) if all(
+                isinstance(c, Entries) and c.keys == keys for c in present
+            ):
                 return Entries(keys, self._each(contents, "values", len(keys), hint))
-            case Fields(origin=origin) if all(isinstance(c, Fields) and c.origin is origin for c in present):
+            case Fields(origin=origin) if all(
+                isinstance(c, Fields) and c.origin is origin for c in present
+            ):
                 names = tuple(n for n in first.names if all(n in c.names for c in present))
                 if origin is None and any(c.names != names for c in present):
                     return self._poison(hint)
                 values = tuple(
-                    self._present([None if c is None else c.get(n) for c in contents], n) for n in names
+                    self._present([None if c is None else c.get(n) for c in contents], n)
+                    for n in names
                 )
                 return Fields(names, values, origin)
         if all(isinstance(c, (Items, Entries, Held)) for c in present):
-            atoms = [None if c is None else self._contents_atom(k, c) for k, c in enumerate(contents)]
+            atoms = [
+                None if c is None else self._contents_atom(k, c) for k, c in enumerate(contents)
+            ]
             kinds = tuple(as_dynamic(atom_type(a)) for a in atoms if a is not None)
             kind = join_all(kinds)
             if not all(can_join(kind, k) for k in kinds):
@@ -216,7 +240,9 @@ class Merger:
             if isinstance(contents, Items):
                 return low.builder.apply(make_list, *map(low.atom, contents.items))
             pairs = zip(contents.keys, contents.values, strict=True)
-            return low.builder.apply(make_dict, *(a for k, v in pairs for a in (Literal(k), low.atom(v))))
+            return low.builder.apply(
+                make_dict, *(a for k, v in pairs for a in (Literal(k), low.atom(v)))
+            )
 
 
 def as_dynamic(kind: Type) -> Type:
@@ -231,8 +257,12 @@ def _same(a: Any, b: Any) -> bool:
         if a.value is b.value:
             return True
         try:
-            return type(a.value) is type(b.value) and bool(a.value == b.value) and repr(a.value) == repr(b.value)
-        except Exception:  # noqa: BLE001 - an == that raises says "not the same"
+            return (
+                type(a.value) is type(b.value)
+                and bool(a.value == b.value)
+                and repr(a.value) == repr(b.value)
+            )
+        except Exception:  # an == that raises says "not the same"
             return False
     return a is b
 
@@ -256,7 +286,9 @@ def substitute(value: Any, mapping: dict[Value, Any]) -> Any:
             return Held(mapping.get(held, held), borrowed)
         case Method(function=function, receiver=receiver):
             return Method(substitute(function, mapping), substitute(receiver, mapping))
-        case Closure(name=name, node=node, frame=frame, defaults=defaults, keyword_defaults=keyword):
+        case Closure(
+            name=name, node=node, frame=frame, defaults=defaults, keyword_defaults=keyword
+        ):
             return Closure(
                 name,
                 node,
@@ -270,4 +302,3 @@ def substitute(value: Any, mapping: dict[Value, Any]) -> Any:
         case SliceRef(start=start, stop=stop, step=step):
             return SliceRef(*(substitute(p, mapping) for p in (start, stop, step)))
     return value
-

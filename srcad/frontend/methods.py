@@ -33,7 +33,9 @@ def call_method(
     """A method of a list, dict or tuple."""
     method = _METHODS.get((type(ref), name))
     if method is None:
-        low.refuse(f"the method {name} of this container is not supported", "build a new list instead")
+        low.refuse(
+            f"the method {name} of this container is not supported", "build a new list instead"
+        )
     result: Abstract = method(low, ref, *args, **keywords)
     return result
 
@@ -56,7 +58,9 @@ def _extend(low: Lowering, ref: ListRef, more: Abstract) -> Abstract:
             for item in found:
                 _append(low, ref, item)
         return NONE
-    joined = containers.combine(low, operator.add, ref, more if isinstance(more, ListRef) else containers.to_list(low, more))
+    joined = containers.combine(
+        low, operator.add, ref, more if isinstance(more, ListRef) else containers.to_list(low, more)
+    )
     assert isinstance(joined, ListRef)
     containers.writable(low, ref)
     low.set_contents(ref, low.contents(joined))
@@ -78,7 +82,9 @@ def _pop(low: Lowering, ref: ListRef, index: Abstract = Static(-1)) -> Abstract:
     if isinstance(contents, Items) and isinstance(index, Static):
         items = list(contents.items)
         if not -len(items) <= index.value < len(items):
-            low.raise_known(IndexError("pop index out of range" if items else "pop from empty list"))
+            low.raise_known(
+                IndexError("pop index out of range" if items else "pop from empty list")
+            )
         item = items.pop(index.value)
         low.set_contents(ref, Items(tuple(items)))
         return item
@@ -150,7 +156,9 @@ def _setdefault(low: Lowering, ref: DictRef, key: Abstract, default: Abstract = 
     return containers.get_item(low, ref, key)
 
 
-def _dict_pop(low: Lowering, ref: DictRef, key: Abstract, default: Abstract | None = None) -> Abstract:
+def _dict_pop(
+    low: Lowering, ref: DictRef, key: Abstract, default: Abstract | None = None
+) -> Abstract:
     contents = low.contents(ref)
     if isinstance(contents, Entries) and isinstance(key, Static):
         found = contents.get(key.value)
@@ -171,7 +179,9 @@ def _dict_pop(low: Lowering, ref: DictRef, key: Abstract, default: Abstract | No
     return containers.update(low, ref, dict.pop, low.atom(key), returns=True)
 
 
-def _dict_update(low: Lowering, ref: DictRef, other: Abstract | None = None, **named: Abstract) -> Abstract:
+def _dict_update(
+    low: Lowering, ref: DictRef, other: Abstract | None = None, **named: Abstract
+) -> Abstract:
     pairs = [] if other is None else containers.entries(low, other)
     for key, value in [*pairs, *named.items()]:
         containers.set_item(low, ref, Static(key), value)
@@ -189,7 +199,9 @@ def _values(low: Lowering, ref: DictRef) -> Abstract:
     contents = low.contents(ref)
     if isinstance(contents, Entries):
         return TupleRef(contents.values)
-    return comprehensions.transform(low, containers.keys_of(low, ref), partial(containers.get_item, low, ref))
+    return comprehensions.transform(
+        low, containers.keys_of(low, ref), partial(containers.get_item, low, ref)
+    )
 
 
 def _entry_pairs(low: Lowering, ref: DictRef) -> Abstract:
@@ -205,7 +217,9 @@ def _dict_copy(low: Lowering, ref: DictRef) -> Abstract:
     if isinstance(contents, Entries):
         return low.new_dict(contents)
     assert isinstance(contents, Held)
-    return containers.wrap(low, low.builder.apply_typed(dict, (contents.value,), contents.value.type))
+    return containers.wrap(
+        low, low.builder.apply_typed(dict, (contents.value,), contents.value.type)
+    )
 
 
 def _replace(low: Lowering, ref: TupleRef, **named: Abstract) -> Abstract:

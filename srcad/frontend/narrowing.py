@@ -27,7 +27,9 @@ def narrow(low: Lowering, test: Any, holds: bool) -> None:
                 for value in values:
                     narrow(low, value, holds)
         case gast.Compare(
-            left=gast.Name(id=name), ops=[gast.Is() | gast.IsNot() as op], comparators=[gast.Constant(value=None)]
+            left=gast.Name(id=name),
+            ops=[gast.Is() | gast.IsNot() as op],
+            comparators=[gast.Constant(value=None)],
         ):
             if isinstance(op, gast.IsNot) == holds:
                 _present(low, name)

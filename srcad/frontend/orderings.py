@@ -143,7 +143,9 @@ class _Source:
         elif all(map(is_leaf, items)):
             self.made = low.builder.apply(make_tuple, *map(low.atom, items))
         else:
-            low.refuse("objects of different kinds are sorted", "sort numbers, or tuples of numbers")
+            low.refuse(
+                "objects of different kinds are sorted", "sort numbers, or tuples of numbers"
+            )
 
     def pick(self, index: Value) -> Abstract:
         """The item at a position."""
@@ -179,7 +181,9 @@ def extreme(function: Any) -> Callable[[Lowering, Arguments, Keywords], Any]:
         items = tuple(args) if len(args) > 1 else containers.items_of(low, args[0])
         if items is None:
             listed = args[0] if isinstance(args[0], ListRef) else containers.to_list(low, args[0])
-            return _with_default(low, listed, default, partial(_of_list, low, function, listed, key))
+            return _with_default(
+                low, listed, default, partial(_of_list, low, function, listed, key)
+            )
         if not items:
             if default is not None:
                 return default
@@ -191,7 +195,9 @@ def extreme(function: Any) -> Callable[[Lowering, Arguments, Keywords], Any]:
             if isinstance(best, Static) and isinstance(item, Static):
                 best = Static(function(best.value, item.value))
             else:
-                best = containers.wrap(low, low.builder.apply(function, low.atom(best), low.atom(item)))
+                best = containers.wrap(
+                    low, low.builder.apply(function, low.atom(best), low.atom(item))
+                )
         return best
 
     return handler
@@ -243,5 +249,3 @@ def _by_key(low: Lowering, function: Any, items: tuple[Abstract, ...], key: Abst
 
 def _pair(a: Abstract, b: Abstract) -> Abstract:
     return TupleRef((a, b))
-
-

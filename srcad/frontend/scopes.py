@@ -37,7 +37,9 @@ def scope_of(node: Any) -> Scope:
         for generator in node.generators:
             names.target(generator.target)
     declared = names.globals | names.nonlocals
-    return Scope(frozenset(names.bound - declared), frozenset(names.globals), frozenset(names.nonlocals))
+    return Scope(
+        frozenset(names.bound - declared), frozenset(names.globals), frozenset(names.nonlocals)
+    )
 
 
 def parameters(args: Any) -> list[str]:

@@ -100,7 +100,9 @@ def is_instance(low: Lowering, args: list[Abstract], keywords: dict[str, Abstrac
                 return Static(answers.pop())
         if low.internal and isinstance(value, Value) and not isinstance(value.type, Opaque):
             # a rule asks how its argument is built: of unknown type are numbers and arrays only
-            if not any(issubclass(c, wanted) for c in (int, float, complex, np.ndarray, np.generic)):
+            if not any(
+                issubclass(c, wanted) for c in (int, float, complex, np.ndarray, np.generic)
+            ):
                 return Static(False)
         return NotImplemented
     if not low.session.exact and isinstance(value, Value) and isinstance(value.type, Number):
@@ -144,7 +146,7 @@ def type_only(function: Any) -> Handler:
             return NotImplemented
         try:
             return low.session.importer.constant(low, function(*samples))
-        except Exception:  # noqa: BLE001 - it raises at run time, as in the primal
+        except Exception:  # it raises at run time, as in the primal
             return NotImplemented
 
     return handler
@@ -203,7 +205,16 @@ def iterable(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract])
     match args[0]:
         case Value(type=kind) if (count := rank(kind)) is not None:
             return Static(count > 0)
-        case ListRef() | DictRef() | SetRef() | TupleRef() | RangeRef() | Zip() | Enumerate() | Reversed():
+        case (
+            ListRef()
+            | DictRef()
+            | SetRef()
+            | TupleRef()
+            | RangeRef()
+            | Zip()
+            | Enumerate()
+            | Reversed()
+        ):
             return Static(True)
         case Static(value=known):
             return Static(bool(np.iterable(known)))

@@ -18,7 +18,7 @@ import numpy as np
 
 from srcad import rules, runtime
 from srcad.errors import NotDifferentiable, SourceError
-from srcad.frontend import containers, statements
+from srcad.frontend import containers, iteration
 from srcad.frontend.abstract import (
     Abstract,
     DictRef,
@@ -495,7 +495,7 @@ class CompilerLibrary:
             template[:] = [collect(grads)]
 
         assigned = {("place", ref.place, "") for ref in lists}
-        statements.iterate_with(low, basis, put, body, assigned, [""])
+        iteration.iterate_with(low, basis, put, body, assigned, [""])
         inputs = pulled.inner.inits
 
         def rebuild(shape: Abstract) -> Abstract:
@@ -642,7 +642,7 @@ class CompilerLibrary:
                 containers.call_method(low, lists[k], "append", [leaf], {})
 
         assigned = {("place", ref.place, "") for ref in lists.values()}
-        statements.iterate_with(low, basis, put, body, assigned, [""])
+        iteration.iterate_with(low, basis, put, body, assigned, [""])
         counter = iter(range(count))
 
         def rebuild(value: Abstract) -> Abstract:

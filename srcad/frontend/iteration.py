@@ -1,0 +1,353 @@
+"""Iteration: a loop at run time if the items have a common form, else one iteration after the other."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from srcad.frontend import containers, statements
+from srcad.frontend.abstract import (
+    Abstract,
+    DictRef,
+    Enumerate,
+    Held,
+    Items,
+    IteratorRef,
+    ListRef,
+    MaybeUnbound,
+    Poison,
+    RangeRef,
+    Reversed,
+    Static,
+    TupleRef,
+    Zip,
+)
+from srcad.frontend.control import run_sequence
+from srcad.frontend.fence import refusal
+from srcad.frontend.loops import lower_loop
+from srcad.frontend.lowering import Key, Lowering, NeedsUnroll, is_leaf
+from srcad.ir import Atom, Literal, Range, Stream, Value
+from srcad.ir import Items as ItemStream
+from srcad.ir.core import make_tuple
+from srcad.ir.infer import atom_type
+from srcad.ir.types import (
+    INT,
+    OBJECT,
+    UNKNOWN,
+    Array,
+    ListType,
+    NumPyScalar,
+    Opaque,
+    TupleType,
+    Type,
+    Unknown,
+    can_join,
+    join_all,
+)
+
+_UNROLL = 64
+
+
+def iterate(
+    low: Lowering,
+    iterable: Abstract,
+    target: Any,
+    body: Callable[[], None],
+    assigned: set[Key],
+    unrolled: bool = False,
+) -> None:
+    """Run ``body`` for every item, bound to the target."""
+
+    def bind(item: Abstract) -> None:
+        statements.assign(low, target, item)
+
+    iterate_with(low, iterable, bind, body, assigned, statements.target_names(target), unrolled)
+
+
+def iterate_with(
+    low: Lowering,
+    iterable: Abstract,
+    bind: Callable[[Abstract], None],
+    body: Callable[[], None],
+    assigned: set[Key],
+    names: list[str] | None = None,
+    unrolled: bool = False,
+) -> None:
+    """Run ``body`` for every item: a loop at run time if the items have a common form, else unrolled.
+
+    ``unrolled``: what the loop makes must have a known length, if that is possible.
+    """
+    if isinstance(iterable, MaybeUnbound):
+        iterable = low.bound(iterable)
+    if isinstance(iterable, IteratorRef):
+        rest = containers.rest_of(low, iterable)
+        low.state["place", iterable.place, ""] = Poison(
+            "an iterator is used again after a loop over it", "loop over the list itself"
+        )
+        iterable = rest
+    frozen = set(low.session.frozen)
+    before, mark = dict(low.state), len(low.builder.ops)
+    plan = _Streams(low, list(names or []))
+    if not _unrolls(low, iterable, unrolled) and _loops(low, iterable):
+        try:
+            item = plan.open(iterable)
+
+            def iteration() -> None:
+                bind(item)
+                body()
+
+            lower_loop(
+                low,
+                assigned=assigned,
+                body=iteration,
+                streams=tuple(plan.streams),
+                targets=tuple(plan.targets),
+            )
+        except NeedsUnroll:
+            low.state = before
+            low.session.frozen = frozen
+            del low.builder.ops[mark:]
+            if _known_count(low, iterable) is None:
+                raise
+        else:
+            plan.check_unchanged(before)
+            return
+    unroll(low, iterable, bind, body)
+
+
+def unroll(
+    low: Lowering, iterable: Abstract, bind: Callable[[Abstract], None], body: Callable[[], None]
+) -> None:
+    """Lower a loop over known items one iteration after the other."""
+    count = _known_count(low, iterable)
+    items = None if count is None or count > _UNROLL else containers.items_of(low, iterable)
+    if count is None:
+        low.refuse(*refusal("iteration", type="this object"))
+    if items is None:
+        low.refuse(
+            f"a loop over {count} items of different kinds would be unrolled",
+            "use arrays, or lists of numbers",
+        )
+
+    def once(item: Abstract, rest: Callable[[], None] | None) -> None:
+        low.state.pop(("flag", low.frame.number, "continued"), None)
+        bind(item)
+        body()
+        low.state.pop(("flag", low.frame.number, "continued"), None)
+
+    run_sequence(low, [partial(once, item) for item in items], ("returned", "broke"))
+
+
+def _known_count(low: Lowering, iterable: Abstract) -> int | None:
+    """How many items an iterable has, if that is known."""
+    match iterable:
+        case RangeRef(start=Literal(value=a), stop=Literal(value=b), step=Literal(value=c)):
+            return len(range(a, b, c))
+        case Static(value=range() as known):
+            return len(known)
+        case Enumerate(part=part) | Reversed(part=part):
+            return _known_count(low, part)
+        case Zip(parts=parts):
+            counts = [_known_count(low, p) for p in parts]
+            known_counts = [c for c in counts if c is not None]
+            return min(known_counts, default=0) if len(known_counts) == len(counts) else None
+        case Value(type=TupleType(items=kinds)):
+            return len(kinds)
+        case Value(type=Array(dims=(int() as first, *_))):
+            return first
+        case Value():
+            return None
+    items = containers.items_of(low, iterable)
+    return None if items is None else len(items)
+
+
+def _unrolls(low: Lowering, iterable: Abstract, wanted: bool) -> bool:
+    """Whether a loop is better unrolled: in rules, and where a result of known length is wanted."""
+    if not (low.internal or low.session.unrolls or wanted):
+        return False
+    count = _known_count(low, iterable)
+    return count is not None and count <= _UNROLL
+
+
+def _loops(low: Lowering, iterable: Abstract) -> bool:
+    """Whether the items of an iterable have a common form at run time."""
+    match iterable:
+        case RangeRef():
+            return True
+        case Zip(parts=parts):
+            known = [containers.items_of(low, p) for p in parts if not isinstance(p, RangeRef)]
+            return all(_loops(low, p) for p in parts) and bool(parts) and known != [()]
+        case Enumerate(part=part) | Reversed(part=part):
+            return _loops(low, part)
+        case TupleRef(items=items):
+            return _numbers(items)
+        case ListRef():
+            contents = low.contents(iterable)
+            return _numbers(contents.items) if isinstance(contents, Items) else True
+        case DictRef():
+            return isinstance(low.contents(iterable), Held)
+        case Static(value=known):
+            return isinstance(known, range)
+        case Value(type=TupleType()):
+            return False
+        case Value(type=Array(dims=())):
+            low.refuse("iteration over a 0-d array", "use the number itself")
+        case Value():
+            return True
+    return False
+
+
+def _numbers(items: tuple[Abstract, ...]) -> bool:
+    """Whether items are numbers of one kind: better as a loop than unrolled."""
+    if len(items) < 2 or not all(map(is_leaf, items)):
+        return False
+    kinds = [atom_type(i if isinstance(i, Value) else Literal(i.value)) for i in items]  # type: ignore[union-attr]
+    if any(isinstance(k, (Array, Unknown, Opaque)) for k in kinds):
+        return False
+    joined = join_all(tuple(kinds))
+    return joined not in (OBJECT, UNKNOWN) and all(can_join(joined, k) for k in kinds)
+
+
+class _Streams:
+    """The streams of a loop over an iterable, and the abstract item they make up."""
+
+    def __init__(self, low: Lowering, names: list[str]) -> None:
+        self.low = low
+        self.names = names
+        self.streams: list[Stream] = []
+        self.targets: list[Value] = []
+        self.lists: list[ListRef] = []
+
+    def _target(self, stream: Stream, kind: Type) -> Value:
+        name = self.names.pop(0) if self.names else ""
+        value = Value(name, kind)
+        self.streams.append(stream)
+        self.targets.append(value)
+        return value
+
+    def open(self, iterable: Abstract, backward: bool = False) -> Abstract:
+        low = self.low
+        apply = low.builder.apply
+        match iterable:
+            case RangeRef(start=start, stop=stop, step=step):
+                if backward:
+                    start, stop, step = self._reversed(start, stop, step)
+                return self._target(Range(start, stop, step), INT)
+            case Static(value=range() as known):
+                ends = (known.start, known.stop, known.step)
+                return self.open(RangeRef(*map(Literal, ends)), backward)
+            case Zip(parts=parts):
+                return TupleRef(tuple(self.open(p) for p in parts))
+            case Enumerate(part=part, start=start_):
+                first = low.atom(start_)
+                count = low.atom(containers.length(low, self._first(part)))
+                stop = (
+                    count
+                    if isinstance(first, Literal) and first.value == 0
+                    else apply(operator.add, first, count)
+                )
+                number = self._target(Range(first, stop, Literal(1)), INT)
+                return TupleRef((number, self.open(part)))
+            case Reversed(part=part):
+                return self.open(part, backward=True)
+            case ListRef():
+                contents = low.contents(iterable)
+                if isinstance(contents, Held):
+                    self.lists.append(iterable)
+                    kind = contents.value.type
+                    inner = kind.item if isinstance(kind, ListType) else UNKNOWN
+                    target = self._target(ItemStream(contents.value, backward), inner)
+                    return containers.wrap(low, target, element=True)
+                assert isinstance(contents, Items)
+                return self._display(contents.items, backward)
+            case TupleRef(items=items):
+                return self._display(items, backward)
+            case DictRef():
+                return self.open(containers.keys_of(low, iterable))
+            case Value():
+                return self._array(iterable, backward)
+        low.refuse(
+            "iteration over this object is not supported",
+            "iterate over a list, a range or an array",
+        )
+
+    def _first(self, part: Abstract) -> Abstract:
+        while isinstance(part, Zip) and part.parts:
+            part = part.parts[0]
+        return part.part if isinstance(part, (Reversed, Enumerate)) else part
+
+    def _display(self, items: tuple[Abstract, ...], backward: bool) -> Abstract:
+        low = self.low
+        atoms = tuple(map(low.atom, items))
+        kind = join_all(tuple(map(atom_type, atoms)))
+        if all(isinstance(a, Literal) for a in atoms):
+            sequence: Atom = Literal(tuple(a.value for a in atoms))  # type: ignore[union-attr]
+        else:
+            sequence = low.builder.apply(make_tuple, *atoms)
+        return self._target(ItemStream(sequence, backward), kind)
+
+    def _array(self, value: Value, backward: bool) -> Abstract:
+        low = self.low
+        kind = value.type
+        session = low.session
+        if (
+            not session.exact
+            and value in session.importer.vectors
+            and isinstance(kind, Array)
+            and kind.dtype == "float64"
+            and kind.dims is not None
+            and len(kind.dims) == 1
+        ):
+            if value not in session.importer.lists:
+                made = session.prelude.apply(np.ndarray.tolist, value, hint=f"{value.hint}_list")
+                session.importer.lists[value] = made
+            listed = session.importer.lists[value]
+            return self._target(ItemStream(listed, backward), listed.type.item)
+        if isinstance(kind, ListType):
+            return self._target(ItemStream(value, backward), kind.item)
+        if isinstance(kind, Array) and kind.dims is not None:
+            inner: Type = low.builder.typed(operator.getitem, (value, Literal(0)))
+        elif isinstance(kind, Array):
+            inner = UNKNOWN
+        else:
+            inner = UNKNOWN if isinstance(kind, Unknown) else OBJECT
+        if isinstance(kind, NumPyScalar):
+            low.refuse("iteration over a number", "iterate over an array or a list")
+        return self._target(ItemStream(value, backward), inner)
+
+    def _reversed(self, start: Atom, stop: Atom, step: Atom) -> tuple[Atom, Atom, Atom]:
+        if all(isinstance(a, Literal) for a in (start, stop, step)):
+            back = range(start.value, stop.value, step.value)[::-1]  # type: ignore[union-attr]
+            return Literal(back.start), Literal(back.stop), Literal(back.step)
+        return reversed_range(self.low, start, stop, step)
+
+    def check_unchanged(self, before: dict[Key, Any]) -> None:
+        """A list must not change while a loop runs over it."""
+        for ref in self.lists:
+            key: Key = ("place", ref.place, "")
+            now = self.low.state.get(key)
+            old = before.get(key)
+            if isinstance(now, Held) and isinstance(old, Held) and now.value is not old.value:
+                self.low.refuse(
+                    "a list changes while a loop runs over it",
+                    "loop over a copy: for v in list(xs)",
+                )
+
+
+def reversed_range(low: Lowering, start: Atom, stop: Atom, step: Atom) -> tuple[Atom, Atom, Atom]:
+    """The bounds of ``reversed(range(start, stop, step))``."""
+    apply = low.builder.apply
+    if isinstance(step, Literal) and step.value == 1:
+        return (
+            apply(operator.sub, stop, Literal(1)),
+            apply(operator.sub, start, Literal(1)),
+            Literal(-1),
+        )
+    back = apply(operator.getitem, apply(range, start, stop, step), Literal(slice(None, None, -1)))
+    parts = ("start", "stop", "step")
+    found = tuple(low.builder.apply_typed(getattr, (back, Literal(p)), INT) for p in parts)
+    return found[0], found[1], found[2]

@@ -1,0 +1,289 @@
+"""Recursive functions stay functions: each is lowered once for the types of its arguments, and called.
+
+It is lowered again until the type of its result is settled: at first only the paths that do not call
+it again are known.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+from srcad.frontend import calls
+from srcad.frontend.abstract import (
+    Abstract,
+    Closure,
+    DictRef,
+    Entries,
+    Fields,
+    Held,
+    Items,
+    ListRef,
+    Method,
+    ObjectRef,
+    SetRef,
+    Static,
+    TupleRef,
+)
+from srcad.frontend.lowering import Lowering, Region, Unreachable, is_leaf
+from srcad.frontend.merge import Merger
+from srcad.ir import Atom, Call, Function, FunctionRef, Value
+from srcad.ir.build import Builder
+from srcad.ir.infer import atom_type
+from srcad.ir.types import Type
+from srcad.ir.walk import free_values
+
+_PASSES = 8
+
+
+@dataclass(eq=False)
+class Outlined:
+    """A recursive function, lowered for one kind of arguments."""
+
+    ref: FunctionRef
+    result: Any = None
+    """The abstract result, in values of its own; None until a path returns."""
+    leaves: tuple[Value, ...] = ()
+    extras: tuple[Value, ...] = ()
+    """Values of the surrounding function that it reads."""
+    done: bool = False
+
+
+def call_outlined(
+    low: Lowering, code: calls.Code, bound: dict[str, Abstract], key: Any
+) -> Abstract:
+    """A call of a recursive function."""
+    session = low.session
+    made: Outlined | None = session.outlined.get(key)
+    if made is None:
+        made = Outlined(FunctionRef(code.name))
+        session.outlined[key] = made
+        try:
+            lower_outlined(low, code, bound, key, made)
+        except BaseException:
+            del session.outlined[key]  # it is begun anew when it is called again
+            raise
+    inits = _arguments(low, bound)[1]
+    if made.result is None:
+        raise Unreachable  # so far no path is known on which it returns
+    results, mapping = [], {}
+    for leaf in made.leaves:
+        value = Value("", leaf.type)
+        results.append(value)
+        mapping[leaf] = value
+    op = Call(made.ref, (*inits, *made.extras), tuple(results), low.builder.loc)
+    low.builder.append(op)
+    session.calls[made.ref] = None
+    result = _own(low, made.result, mapping)
+    if any(isinstance(v, (ListRef, DictRef, ObjectRef, TupleRef)) for v in bound.values()):
+        for value in (result, *bound.values()):  # the result may be an argument
+            low.freeze(value)
+    return result
+
+
+def _own(low: Lowering, value: Any, mapping: dict[Value, Any]) -> Abstract:
+    """The result of a call in fresh places."""
+    match value:
+        case _ResultList(contents=contents):
+            return low.new_list(_own_contents(low, contents, mapping))
+        case _ResultDict(contents=contents):
+            return low.new_dict(_own_contents(low, contents, mapping))
+        case TupleRef(items=items, cls=cls):
+            return TupleRef(tuple(_own(low, i, mapping) for i in items), cls)
+        case Value():
+            found: Abstract = mapping.get(value, value)
+            return found
+    result: Abstract = value
+    return result
+
+
+def _own_contents(low: Lowering, contents: Any, mapping: dict[Value, Any]) -> Any:
+    match contents:
+        case Items(items=items):
+            return Items(tuple(_own(low, i, mapping) for i in items))
+        case Entries(keys=keys, values=values):
+            return Entries(keys, tuple(_own(low, v, mapping) for v in values))
+        case Held(value=value):
+            return Held(mapping.get(value, value), "element")
+    return contents
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _ResultList:
+    contents: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _ResultDict:
+    contents: Any
+
+
+def _detached(low: Lowering, value: Any) -> Any:
+    """A result with the contents of its containers in it, for use outside this state."""
+    match value:
+        case ListRef():
+            return _ResultList(_detached_contents(low, low.contents(value)))
+        case DictRef():
+            return _ResultDict(_detached_contents(low, low.contents(value)))
+        case TupleRef(items=items, cls=cls):
+            return TupleRef(tuple(_detached(low, i) for i in items), cls)
+    return value
+
+
+def _detached_contents(low: Lowering, contents: Any) -> Any:
+    match contents:
+        case Items(items=items):
+            return Items(tuple(_detached(low, i) for i in items))
+        case Entries(keys=keys, values=values):
+            return Entries(keys, tuple(_detached(low, v) for v in values))
+    return contents
+
+
+def _arguments(
+    low: Lowering, bound: dict[str, Abstract]
+) -> tuple[dict[str, Any], list[Atom], list[Value]]:
+    """Parameters for all numbers and arrays in the arguments, and what they are in this call."""
+    params: list[Value] = []
+    inits: list[Atom] = []
+
+    def leaf(hint: str, atoms: list[Atom | None], kind: Type) -> Value:
+        param = Value(hint, kind)
+        params.append(param)
+        assert atoms[0] is not None
+        inits.append(atoms[0])
+        return param
+
+    here = Region(low.builder, low.state, low.dead)
+    merger = Merger(low, [here], leaf, force=True, force_constants=True)
+    inside: dict[str, Any] = {}
+    for name, value in bound.items():
+        if isinstance(value, (ListRef, DictRef)):
+            contents = low.contents(value)
+            merged = merger.merge_contents([contents], name)
+            inside[name] = (type(value), merged)
+        elif (
+            is_leaf(value)
+            and isinstance(value, Static)
+            and not isinstance(value.value, (int, float))
+        ):
+            inside[name] = value
+        else:
+            inside[name] = merger.merge([value], name)
+    return inside, inits, params
+
+
+def lower_outlined(
+    low: Lowering, code: calls.Code, bound: dict[str, Abstract], key: Any, made: Outlined
+) -> None:
+    """Lower a recursive function; again until the type of its result is settled."""
+    session = low.session
+    for _ in range(_PASSES):
+        inside, _, params = _arguments(low, bound)
+        builder = Builder(None, exact=low.builder.exact, simplify=low.builder.simplify)
+        builder.loc = low.builder.loc
+        # closures in the body read variables of the functions around it: their state is there
+        before = (low.builder, low.state, low.dead, low.loops)
+        low.builder, low.state, low.dead, low.loops = builder, dict(before[1]), False, []
+        outer = dict(before[1])
+        try:
+            arguments: dict[str, Abstract] = {}
+            for name, value in inside.items():
+                if isinstance(value, tuple):
+                    kind, contents = value
+                    ref = kind(session.new_place())
+                    low.restate(ref, contents)
+                    low.freeze(ref)  # the caller would not see a change of it
+                    arguments[name] = ref
+                else:
+                    low.freeze(value)
+                    arguments[name] = value
+            try:
+                result = calls.run_body(low, code, arguments, key)
+            except Unreachable:
+                low.refuse(
+                    f"{code.name} never returns: every path calls it again", "add a base case"
+                )
+            for changed in outer:
+                if low.state.get(changed) is not outer[changed]:
+                    low.refuse(
+                        f"the recursive function {code.name} changes something outside it",
+                        "return the new value instead",
+                    )
+            leaves: list[Value] = []
+            atoms: list[Atom] = []
+
+            def leaf(hint: str, found: list[Atom | None], kind: Type) -> Value:
+                value = Value(hint, kind)
+                leaves.append(value)
+                assert found[0] is not None
+                atoms.append(found[0])
+                return value
+
+            here = Region(low.builder, low.state, False)
+            template = _detached(
+                low,
+                _forced(Merger(low, [here], leaf, force=True, force_constants=True), low, result),
+            )
+        finally:
+            low.builder, low.state, low.dead, low.loops = before
+        kinds = [v.type for v in leaves]
+        block = builder.block(tuple(params), tuple(atoms))
+        extras = tuple(v for v in free_values(block) if v not in params)
+        settled = (
+            made.result is not None
+            and [v.type for v in made.leaves] == kinds
+            and made.extras == extras
+        )
+        if settled:
+            body = dataclasses.replace(block, params=())
+            made.ref.function = Function(code.name, (*params, *extras), body, low.loc(code.node))
+            made.done = True
+            return
+        made.result, made.leaves, made.extras = template, tuple(leaves), extras
+    low.refuse(
+        f"the type of what {code.name} returns does not settle", "return one type on all paths"
+    )
+
+
+def _forced(merger: Merger, low: Lowering, value: Abstract) -> Any:
+    if isinstance(value, (ListRef, DictRef)):
+        merged = merger.merge_contents([low.contents(value)], "out")
+        return low.new_list(merged) if isinstance(value, ListRef) else low.new_dict(merged)
+    if isinstance(value, Static) and not isinstance(value.value, (int, float)):
+        return value
+    return merger.merge([value], "out")
+
+
+# ---- descriptions of arguments
+
+
+def describe(low: Lowering, value: Abstract) -> Any:
+    """What a function is lowered for: types of data, identity of code."""
+    match value:
+        case Value(type=kind):
+            return kind
+        case Static(value=known):
+            if isinstance(known, (int, float)) and not isinstance(known, bool):
+                return atom_type(low.atom(value))
+            return ("known", id(known) if not isinstance(known, (str, bool, type(None))) else known)
+        case TupleRef(items=items, cls=cls):
+            return (cls, tuple(describe(low, i) for i in items))
+        case SetRef():
+            return ("set", low.state.get(("place", value.place, "")))
+        case ListRef() | DictRef() | ObjectRef():
+            contents = low.state.get(("place", value.place, ""))
+            match contents:
+                case Held(value=held):
+                    return held.type
+                case Items(items=items):
+                    return ("list", tuple(describe(low, i) for i in items))
+                case Entries(keys=keys, values=values):
+                    return ("dict", keys, tuple(describe(low, v) for v in values))
+                case Fields(names=names, values=values, origin=origin):
+                    return ("object", id(origin), names, tuple(describe(low, v) for v in values))
+        case Closure(node=node, frame=frame):
+            return ("closure", id(node), frame.number)
+        case Method(function=function, receiver=receiver):
+            return ("method", describe(low, function), describe(low, receiver))
+    return ("other", id(value))
