@@ -145,7 +145,7 @@ def _plan(low: Lowering, context: LoopContext, ends: dict[Key, Region]) -> LoopP
                 continue
             merged = merge_key(merger, key, [start])
         else:
-            merger = Merger(low, [here, end], leaf, force=True, force_constants=True)
+            merger = Merger(low, [here, end], leaf, force=True, force_constants=True, again=True)
             merged = merge_key(merger, key, [start, end.state.get(key)])
         plan.state[key] = merged
     # places made by merging stand in the current state: an iteration starts with them

@@ -59,6 +59,8 @@ class Merger:
     leaf: Leaf
     force: bool = False
     force_constants: bool = False
+    again: bool = False
+    """Whether a side is an attempt that will be discarded: its places do not outlive it."""
 
     def atom(self, side: int, value: Abstract) -> Atom:
         """The run-time object of a value at the end of one path."""
@@ -108,7 +110,8 @@ class Merger:
             case ListRef() | DictRef() | ObjectRef() | SetRef() | IteratorRef() if all(
                 type(v) is type(first) for v in present
             ):
-                if all(v == first for v in present):
+                known = not partial or ("place", first.place, "") in self.low.state
+                if all(v == first for v in present) and (known or not self.again):
                     return first
                 if isinstance(first, ObjectRef) and any(v.cls is not first.cls for v in present):
                     return self._poison(hint)

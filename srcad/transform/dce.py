@@ -93,6 +93,8 @@ def _prune_op(op: Op, live: Live) -> Op | None:
             if not used and not _acts(op):
                 return None
             _read(live, operands(op))
+            if not used and isinstance(op, Apply):
+                return Effect(op.callee, op.args, op.keywords, None, op.loc)
             return op
         case Update():
             if not used:

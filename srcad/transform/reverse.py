@@ -90,6 +90,20 @@ def defined_in(block: Block) -> dict[Value, None]:
     return found
 
 
+def partial_values(block: Block, found: dict[Value, None]) -> None:
+    """Collect the results of branches that yield nothing for them on some path."""
+    for op in block.ops:
+        if isinstance(op, (If, Try)):
+            ends = [b.yields for b in blocks(op) if b.yields]
+            for k, result in enumerate(op.results):
+                if any(y[k] is UNDEFINED or y[k] in found for y in ends):
+                    found[result] = None
+        elif isinstance(op, (For, While)):
+            for init, result in zip(op.carried, op.results, strict=True):
+                if init is UNDEFINED:
+                    found[result] = None
+
+
 def everything_in(block: Block) -> dict[Value, None]:
     """The values a block and the blocks in it define."""
     found = defined_in(block)
@@ -114,6 +128,7 @@ class Reverser:
 
     def sweep(self, block: Block, adjoints: Adjoints) -> Forward:
         """Write the reverse of a block into the builder of ``adjoints``; what the block becomes."""
+        partial_values(block, self.partial)
         forward: Forward = [[op] for op in block.ops]
         for k, op in reverse_order(block):
             self._pull(forward, k, op, adjoints)
@@ -215,7 +230,9 @@ class Reverser:
                 state = child.states.get(value)
                 if state is None:
                     state = before[value]
-                if state is None:
+                if state is None and value in self.partial:
+                    column.append(UNDEFINED)  # it has no value on this path, and neither has its adjoint
+                elif state is None:
                     column.append(spaces.zeros(child.builder, value))
                 else:
                     column.append(child.atom(state, value))
@@ -273,6 +290,8 @@ class Reverser:
         return manager
 
     managers: dict[Value, Effect] = field(default_factory=dict)
+    partial: dict[Value, None] = field(default_factory=dict)
+    """Values that exist on some paths only."""
 
     def _pull_try(self, op: Try, adjoints: Adjoints) -> Try:
         """The path taken is noted, and the reverse takes it backwards."""
