@@ -4,9 +4,11 @@ A call goes through three doors, each slower than the one before: plain numbers 
 their types; other arguments by their keys; what has not been seen is compiled.  Code is entered by
 way of its guards, so a global, a helper function or an attribute that has changed since is noticed.
 
-Code runs on Python floats where it can.  Where that raises, the exact code decides, which keeps to
-NumPy's semantics: ``np.log(0.0)`` is ``-inf`` with a warning.  A function that acts on something
-outside (prints, appends to a list of the caller's) is never run twice: its exception stands.
+Code runs on Python floats where it can.  Where that raises, the function itself is run, so that
+its own exceptions come from its own lines; if it does not raise, exact code follows, which keeps to
+NumPy's semantics: the derivative of ``np.log`` at 0 is ``inf``, with a warning.  A function that
+acts on something outside (prints, appends to a list of the caller's) is never run twice: its code
+follows NumPy scalars as such from the start.
 """
 
 from __future__ import annotations
@@ -14,12 +16,17 @@ from __future__ import annotations
 import functools
 import html
 import inspect
+import linecache
+import os
 import sys
 import threading
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from srcad.dispatch import MISSING, call_signature, default_now, defaults_of, make_call
 from srcad.errors import Place, SrcadError, UnsupportedValue, add_primal_note
@@ -235,11 +242,12 @@ class Derivative:
         named: Named,
         key: Any,
     ) -> Any:
-        """Fast code raised: exact code decides whether the function really does."""
+        """Fast code raised.  Does the function?  If not, its exact derivative has a value."""
         compiled = variant.compiled
-        if compiled.exact or compiled.acts or isinstance(error, SrcadError):
+        if compiled.acts or isinstance(error, SrcadError):
             annotate(error, compiled)
             raise error
+        self._run_primal(positional, named)
         sizes: dict[int, int] = {}
         for value in values:
             key_of(value, sizes)
@@ -250,6 +258,11 @@ class Derivative:
         except Exception as again:
             annotate(again, exact)
             raise
+
+    def _run_primal(self, positional: Named, named: Named) -> None:
+        """Run the function itself, so that what it raises comes from its own lines."""
+        args = [copied(v) for _, v in positional]
+        run_primal(self.primal, args, {n: copied(v) for n, v in named})
 
     def _without_missing(self, given: tuple[Any, ...]) -> tuple[Named, Named]:
         assert self.signature is not None
@@ -497,6 +510,45 @@ def name_of(function: Any) -> str:
         inner = getattr(function, "func", None)  # functools.partial
         return name_of(inner) if callable(inner) else type(function).__name__
     return "lambda" if name == "<lambda>" else str(name)
+
+
+def run_primal(function: Any, args: list[Any], keywords: dict[str, Any]) -> None:
+    """Run a function that has no effects, and note on its exception which of its lines raised it."""
+    try:
+        function(*args, **keywords)
+    except Exception as error:
+        files = {__file__, "<srcad dispatch>"}
+        trace, last = error.__traceback__, None
+        while trace is not None:
+            if trace.tb_frame.f_code.co_filename not in files:
+                last = trace if _is_users(trace.tb_frame.f_code.co_filename) else last
+            trace = trace.tb_next
+        if last is not None and not getattr(error, "__notes__", ()):
+            file, line = last.tb_frame.f_code.co_filename, last.tb_lineno
+            text = linecache.getline(file, line, last.tb_frame.f_globals)
+            add_primal_note(error, Place(file, line, 0, text))
+        raise
+
+
+_LIBRARIES = tuple(str(Path(m.__file__ or "").parent) + os.sep for m in (np, sys.modules["srcad"]))
+
+
+def _is_users(file: str) -> bool:
+    return not file.startswith(_LIBRARIES)
+
+
+def copied(value: Any) -> Any:
+    """An argument that a function may write without the caller noticing."""
+    match value:
+        case np.ndarray():
+            return value.copy()
+        case list() if type(value) is list:
+            return [copied(v) for v in value]
+        case dict() if type(value) is dict:
+            return {k: copied(v) for k, v in value.items()}
+        case tuple() if type(value) is tuple:
+            return tuple(map(copied, value))
+    return value
 
 
 def annotate(error: BaseException, compiled: Compiled) -> None:

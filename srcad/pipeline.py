@@ -89,9 +89,13 @@ def compile_call(
     options: Options,
     exact: bool = False,
 ) -> Compiled:
-    """Compile a call of ``function`` (a derivative, or a plain function) for example arguments."""
+    """Compile a call of ``function`` (a derivative, or a plain function) for example arguments.
+
+    ``exact`` code follows NumPy scalars as such, and its derivatives do not raise.
+    """
     library = CompilerLibrary(options.is_opaque)
-    lowered = lower_function(function, args, keywords, library, exact=exact)
+    with bodies.numpy_arithmetic(exact):
+        lowered = lower_function(function, args, keywords, library, exact=exact)
     made = finish(replace(lowered.function, name=name))
     return _compiled(made, lowered, title)
 
@@ -174,7 +178,8 @@ def compile_vjp(
     """Compile ``vjp`` of ``function`` at example arguments."""
     library = CompilerLibrary(options.is_opaque)
     split = Split(function, has_aux)
-    lowered = lower_function(split, args, (), library, exact=exact)
+    with bodies.numpy_arithmetic(exact):
+        lowered = lower_function(split, args, (), library, exact=exact)
     assert library.split is not None
     pulled, state = library.split
     forward = finish(replace(lowered.function, name=f"{name}_fwd"))

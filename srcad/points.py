@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from srcad.derivative import Derivative, annotate, name_of
+from srcad.derivative import Derivative, annotate, copied, name_of, run_primal
 from srcad.errors import SrcadError, UnsupportedValue
 from srcad.guards import MISS, Identity, key_of, make_entry
 from srcad.options import Options
@@ -161,9 +161,10 @@ class VjpMaker(Derivative):
         except Exception as error:
             caught = error
         try:
-            if pair.forward.exact or pair.forward.acts or isinstance(caught, SrcadError):
+            if pair.forward.acts or isinstance(caught, SrcadError):
                 annotate(caught, pair.forward)
                 raise caught
+            run_primal(self.primal, [copied(v) for v in primals], {})
         finally:
             del caught
         pair, data = self._pair_and_data(primals, True)
@@ -220,6 +221,10 @@ class PointMaker(Derivative):
     @property
     def _called(self) -> Any:
         return self.primal
+
+    def _run_primal(self, positional: Named, named: Named) -> None:
+        primals = positional[0][1]
+        run_primal(self.primal.primal, [copied(v) for v in primals], {})  # type: ignore[attr-defined]
 
     def at(self, primals: Any, tangents: Any) -> Any:
         """The result at a point."""

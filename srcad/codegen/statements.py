@@ -236,6 +236,8 @@ class Statements:
                 if self.is_used(result):
                     value = self.expressions.operation(op)
                     self.add(out, gast.Assign([self.store(result)], value, None), op.loc, top)
+                elif self.plan.survey.is_watched(result):
+                    self.add(out, gast.Expr(self.expressions.operation(op)), op.loc, top)
                 else:
                     self._pops(op.loc, operands(op), out, top)
             case Effect():

@@ -22,6 +22,7 @@ from srcad.ir.core import (
     Loc,
     Op,
     Range,
+    Try,
     Update,
     Value,
     While,
@@ -72,6 +73,7 @@ class Survey:
         """Branches that say ``a and b`` or ``a or b``."""
         self.flags: set[Value] = set()
         """Results of branches that decide such a ``break``."""
+        self._watched: dict[Block, None] = {}
         self._tuples: list[Value] = []
         self._loops: list[For | While] = []
         self._branches: dict[If, None] = {}
@@ -110,6 +112,8 @@ class Survey:
                 self._visit(inner)
             for value in results(op):
                 self._define(value, block, op)
+            if isinstance(op, Try):
+                self._watch(op.body)
             if isinstance(op, (For, While)):
                 self._loops.append(op)
             elif isinstance(op, If) and len(op.results) == 1:
@@ -253,11 +257,24 @@ class Survey:
 
     # ---- dead operations
 
+    def is_watched(self, value: Value) -> bool:
+        """Whether the function catches what the operation that defines a value raises."""
+        return self.home[value] in self._watched
+
+    def _watch(self, block: Block) -> None:
+        """Note the blocks whose exceptions are caught."""
+        self._watched[block] = None
+        for op in block.ops:
+            for inner in blocks(op):
+                self._watch(inner)
+
     def _find_dead(self) -> None:
         work = [v for v in reversed(self.values) if not self.uses[v]]
         while work:
             value = work.pop()
             op = self.definition.get(value)
+            if self.is_watched(value):  # that it raises may be all it does
+                continue
             if isinstance(op, (Apply, Accumulate)) and op not in self.skipped:
                 self.skipped.add(op)
                 for atom in operands(op):

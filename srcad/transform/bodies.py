@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
+
+import numpy as np
 
 from srcad import rules
 from srcad.frontend import builtin, calls, containers
@@ -13,7 +18,7 @@ from srcad.frontend.lowering import Frame, Lowering, Session
 from srcad.frontend.scopes import Scope
 from srcad.ir import Atom, Literal, Value
 from srcad.ir.build import Builder
-from srcad.ir.types import ListType, TupleType
+from srcad.ir.types import ListType, Number, NumPyScalar, TupleType
 
 
 class RuleLibrary:
@@ -86,6 +91,22 @@ def lowering_into(builder: Builder) -> Lowering:
     return Lowering(session, builder, frame)
 
 
+_by_numpy: ContextVar[bool] = ContextVar("_by_numpy", default=False)
+
+
+@contextmanager
+def numpy_arithmetic(wanted: bool) -> Iterator[None]:
+    """Let derivatives that are lowered meanwhile be infinite or nan where they are not finite.
+
+    Arithmetic of Python floats raises there; it is that of NumPy scalars in rule bodies then.
+    """
+    token = _by_numpy.set(wanted)
+    try:
+        yield
+    finally:
+        _by_numpy.reset(token)
+
+
 def abstract_of(low: Lowering, atom: Any) -> Abstract:
     """An argument of a rule body."""
     if isinstance(atom, (tuple, list)):
@@ -94,6 +115,9 @@ def abstract_of(low: Lowering, atom: Any) -> Abstract:
     if isinstance(atom, Literal):
         return containers.wrap(low, atom)
     assert isinstance(atom, Value)
+    number = isinstance(atom.type, Number) and atom.type.kind in ("float", "real")
+    if number and _by_numpy.get():
+        atom = low.builder.apply_typed(np.float64, (atom,), NumPyScalar("float64"))
     return containers.wrap(low, atom, element=True)
 
 
