@@ -285,6 +285,8 @@ class Held:
 
     value: Value
     borrowed: str = ""
+    count: int | None = None
+    """How many items it has, if that is known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,8 @@ def writable(low: Lowering, ref: ListRef | DictRef) -> Held:
     contents = low.contents(ref)
     if isinstance(contents, (Items, Entries)):
         value = _materialize(low, contents)
-        held = Held(value)
+        count = len(contents.items) if isinstance(contents, Items) else None
+        held = Held(value, count=count)
         low.restate(ref, held)
         return held
     assert isinstance(contents, Held)
@@ -201,6 +202,9 @@ def unpack(low: Lowering, value: Abstract, count: int | None = None) -> list[Abs
     found = items_of(low, value)
     if found is not None:
         return list(found)
+    if isinstance(value, ListRef) and count is None:
+        known = length(low, value)
+        count = known.value if isinstance(known, Static) else None
     if count is not None and isinstance(value, (Value, ListRef)):
         if not low.internal:
             found_count = length(low, value)
@@ -233,6 +237,8 @@ def length(low: Lowering, value: Abstract) -> Abstract:
             if isinstance(contents, Entries):
                 return Static(len(contents.keys))
             assert isinstance(contents, Held)
+            if contents.count is not None and isinstance(value, ListRef):
+                return Static(contents.count)
             return wrap(low, low.builder.apply(len, contents.value))
         case RangeRef():
             return wrap(low, low.builder.apply(len, low.atom(value)))
@@ -460,6 +466,9 @@ def delete_item(low: Lowering, obj: Abstract, index: Abstract) -> None:
     low.refuse("an item of this is deleted", "build a new list without it")
 
 
+_LENGTHENS = {operator.setitem: 0, list.append: 1, list.insert: 1, list.pop: -1}
+
+
 def update(
     low: Lowering,
     ref: ListRef | DictRef,
@@ -489,7 +498,9 @@ def update(
         inner = kind.item if isinstance(kind, (ListType, DictType)) else OBJECT
         result = Value("", inner)
     version = low.builder.update(callee, held.value, *args, kind=kind, result=result)
-    low.set_contents(ref, Held(version))
+    change = _LENGTHENS.get(callee)
+    count = held.count + change if held.count is not None and change is not None else None
+    low.set_contents(ref, Held(version, count=count))
     return NONE if result is None else wrap(low, result, element=False)
 
 

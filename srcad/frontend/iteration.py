@@ -30,6 +30,7 @@ from srcad.frontend.control import run_sequence
 from srcad.frontend.fence import refusal
 from srcad.frontend.loops import lower_loop
 from srcad.frontend.lowering import Key, Lowering, NeedsUnroll, is_leaf
+from srcad.frontend.merge import count_of
 from srcad.ir import Atom, Literal, Range, Stream, Value
 from srcad.ir import Items as ItemStream
 from srcad.ir.core import make_tuple
@@ -124,7 +125,11 @@ def unroll(
 ) -> None:
     """Lower a loop over known items one iteration after the other."""
     count = _known_count(low, iterable)
-    items = None if count is None or count > _UNROLL else containers.items_of(low, iterable)
+    items = None
+    if count is not None and count <= _UNROLL:
+        items = containers.items_of(low, iterable)
+        if items is None:
+            items = tuple(containers.unpack(low, iterable))
     if count is None:
         low.refuse(*refusal("iteration", type="this object"))
     if items is None:
@@ -161,6 +166,8 @@ def _known_count(low: Lowering, iterable: Abstract) -> int | None:
             return first
         case Value():
             return None
+        case ListRef():
+            return count_of(low.contents(iterable))
     items = containers.items_of(low, iterable)
     return None if items is None else len(items)
 

@@ -30,7 +30,7 @@ from srcad.frontend.abstract import (
 from srcad.frontend.control import branch, changed_keys, merge_key
 from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import EXITS, Key, Lowering, NeedsUnroll, Region, State, is_leaf
-from srcad.frontend.merge import Merger, as_dynamic, substitute
+from srcad.frontend.merge import Merger, as_dynamic, count_of, substitute
 from srcad.ir import (
     UNDEFINED,
     Atom,
@@ -386,6 +386,8 @@ class _Fit:
                     return start is end or (isinstance(end, Held) and end.value is param)
                 merger = Merger(self.low, [self.region], lambda *_: Value("", OBJECT))
                 if not isinstance(end, (Items, Entries, Held)):
+                    return False
+                if start.count is not None and count_of(end) != start.count:
                     return False
                 if isinstance(end, Held) and end.borrowed != start.borrowed and end.borrowed:
                     return False

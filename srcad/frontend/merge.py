@@ -232,7 +232,10 @@ class Merger:
             if not all(can_join(kind, k) for k in kinds):
                 return self._poison(hint)
             borrowed = {c.borrowed for c in present if isinstance(c, Held)} - {""}
-            return Held(self.leaf(hint, atoms, kind), sorted(borrowed)[-1] if borrowed else "")
+            counts = {count_of(c) for c in present}
+            count = counts.pop() if len(counts) == 1 else None
+            why = sorted(borrowed)[-1] if borrowed else ""
+            return Held(self.leaf(hint, atoms, kind), why, count)
         return self._poison(hint)
 
     def _contents_atom(self, side: int, contents: Any) -> Atom:
@@ -246,6 +249,17 @@ class Merger:
             return low.builder.apply(
                 make_dict, *(a for k, v in pairs for a in (Literal(k), low.atom(v)))
             )
+
+
+def count_of(contents: Any) -> int | None:
+    """How many items a list has, if that is known."""
+    match contents:
+        case Items(items=items):
+            return len(items)
+        case Held(count=count):
+            known: int | None = count
+            return known
+    return None
 
 
 def as_dynamic(kind: Type) -> Type:
@@ -286,7 +300,7 @@ def substitute(value: Any, mapping: dict[Value, Any]) -> Any:
         case Fields(names=names, values=values, origin=origin):
             return Fields(names, tuple(substitute(v, mapping) for v in values), origin)
         case Held(value=held, borrowed=borrowed):
-            return Held(mapping.get(held, held), borrowed)
+            return Held(mapping.get(held, held), borrowed, value.count)
         case Method(function=function, receiver=receiver):
             return Method(substitute(function, mapping), substitute(receiver, mapping))
         case Closure(

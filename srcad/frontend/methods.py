@@ -116,7 +116,7 @@ def _reverse(low: Lowering, ref: ListRef) -> Abstract:
     held = containers.writable(low, ref)
     back = low.builder.apply(operator.getitem, held.value, Literal(slice(None, None, -1)))
     assert isinstance(back, Value)
-    low.set_contents(ref, Held(back))
+    low.set_contents(ref, Held(back, count=held.count))
     return NONE
 
 

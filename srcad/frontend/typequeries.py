@@ -32,6 +32,7 @@ from srcad.ir.types import (
 )
 from srcad.ir.types import (
     Array,
+    ListType,
     Number,
     NumPyScalar,
     Opaque,
@@ -98,6 +99,9 @@ def is_instance(low: Lowering, args: list[Abstract], keywords: dict[str, Abstrac
             answers = {issubclass(int, wanted), issubclass(float, wanted)}
             if len(answers) == 1:
                 return Static(answers.pop())
+        if isinstance(value, Value) and isinstance(value.type, ListType):  # a list or a tuple
+            answers = {issubclass(list, wanted), issubclass(tuple, wanted)}
+            return Static(answers.pop()) if len(answers) == 1 else NotImplemented
         if low.internal and isinstance(value, Value) and not isinstance(value.type, Opaque):
             # a rule asks how its argument is built: of unknown type are numbers and arrays only
             if not any(
