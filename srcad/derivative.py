@@ -513,7 +513,7 @@ def name_of(function: Any) -> str:
 
 
 def run_primal(function: Any, args: list[Any], keywords: dict[str, Any]) -> None:
-    """Run a function that has no effects, and note on its exception which of its lines raised it."""
+    """Run a function without effects; an exception gets a note of the line that raised it."""
     try:
         function(*args, **keywords)
     except Exception as error:

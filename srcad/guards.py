@@ -1,9 +1,9 @@
 """What compiled code is valid for: keys of arguments, and checks of all else that it relies on.
 
-A key is equal for two values that one code serves: dtype and pattern of sizes for arrays, item by item
-for containers, the type for numbers and instances.  What a function refers to besides its arguments is
-described by its captures; their checks are written out as one Python function, since they run at each
-call.
+A key is equal for two values that one code serves: dtype and pattern of sizes for arrays, item by
+item for containers, the type for numbers and instances.  What a function refers to besides its
+arguments is described by its captures; their checks are written out as one Python function, since
+they run at each call.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Identity:
 
 
 def same_code(one: Any, other: Any) -> bool:
-    """Whether two names have the same function, class or module: methods are bound anew each time."""
+    """Whether two names have the same function, class or module; methods are bound each time."""
     return one is other or (
         isinstance(one, types.MethodType)
         and isinstance(other, types.MethodType)
@@ -137,9 +137,9 @@ def make_entry(
 ) -> tuple[Enter, Callable[..., Any]]:
     """How code is entered: ``(enter, collect)``.
 
-    ``enter(*args)`` checks that what the code relies on is as it was, and runs it with the data that it
-    refers to; or it returns ``MISS``.  ``collect(*args)`` returns that data as a tuple, or ``MISS``.
-    ``sizes`` are those of the arguments that the code was compiled for.
+    ``enter(*args)`` checks that what the code relies on is as it was, and runs it with the data
+    that it refers to; or it returns ``MISS``.  ``collect(*args)`` returns that data as a tuple, or
+    ``MISS``.  ``sizes`` are those of the arguments that the code was compiled for.
     """
     writer = _Writer(count)
     for capture in captures:

@@ -1,13 +1,13 @@
 """Generated text from one process to the next, without lowering the function again.
 
 An entry is found by the differentiated function (its code and where it stands), the transform, the
-kinds of the arguments, and the digest of all rules.  It lists what the text was made from: the files
-of everything inlined, and every object that a name led to, with the way there (``frontend.access``)
-and a description.  All of that is looked at again, in this process, before the text is used, and
-becomes the guards of the loaded code.
+kinds of the arguments, and the digest of all rules.  It lists what the text was made from: the
+files of everything inlined, and every object that a name led to, with the way there
+(``frontend.access``) and a description.  All of that is looked at again, in this process, before
+the text is used, and becomes the guards of the loaded code.
 
-Whatever cannot be described beyond doubt (an object without a name, a function typed into a shell) is
-not kept: such code is generated anew in each process.
+Whatever cannot be described beyond doubt (an object without a name, a function typed into a shell)
+is not kept: such code is generated anew in each process.
 """
 
 from __future__ import annotations
@@ -185,8 +185,8 @@ class _Describer:
         if getattr(type(obj), "__srcad_transform__", False):
             inner = self.callable(obj.primal)
             return f"derivative {obj.spec!r} {hasattr(obj, 'instance')} of {inner}"
-        if isinstance(getattr(type(obj), "__call__", None), types.FunctionType):
-            return f"instance of {self.kind(type(obj))} {self.callable(type(obj).__call__)}"
+        if isinstance(called := call_of(obj), types.FunctionType):
+            return f"instance of {self.kind(type(obj))} {self.callable(called)}"
         return self.constant(obj)
 
     def file_of(self, name: str | None, module: str | None) -> None:
@@ -196,6 +196,11 @@ class _Describer:
         if name is None or name.startswith("<"):
             raise _Unknown
         self.files[name] = file_digest(name)
+
+
+def call_of(obj: Any) -> Any:
+    """What the class of an object does when the object is called."""
+    return inspect.getattr_static(type(obj), "__call__", None)
 
 
 _LIBRARIES = frozenset({"numpy", "scipy", "srcad", *sys.stdlib_module_names}) - {"__main__"}
@@ -280,7 +285,7 @@ def _roots(primal: Any) -> dict[int, list[Any]]:
             value = getattr(obj, name, None)
             if value is not None and not isinstance(value, types.MethodWrapperType):
                 work.append((value, [*path, name]))
-        if isinstance(getattr(type(obj), "__call__", None), types.FunctionType):
+        if isinstance(call_of(obj), types.FunctionType):
             work.append((type(obj), [*path, "__class__"]))
     return found
 

@@ -1,9 +1,9 @@
 """Derivatives where they are taken: ``vjp`` and ``jvp`` of a function, at the cursor of a lowering.
 
 The function is lowered as a block whose parameters are the leaves to differentiate by; what else it
-reads are values around it, which its derivative takes as constant.  So a derivative inside a function
-is code like any other, and taking the derivative of that is no special case: perturbations of
-different derivatives cannot be confused, since each is a block of its own.
+reads are values around it, which its derivative takes as constant.  So a derivative inside a
+function is code like any other, and taking the derivative of that is no special case: perturbations
+of different derivatives cannot be confused, since each is a block of its own.
 
 Pearlmutter and Siskind, Reverse-Mode AD in a Functional Framework (2008), state the requirement.
 """
@@ -286,7 +286,7 @@ class Differentiator:
                     "",
                 )
             pattern = pattern.items[0]
-        wanted = len(_leaves(low, pattern, inner.contents))
+        wanted = len(leaves_of(low, pattern, inner.contents))
         params = inner.block.params
         active = active_values(
             inner.block, params, [o for o in outputs[:wanted] if isinstance(o, Value)]
@@ -340,7 +340,8 @@ class Differentiator:
 
     def _out(self, low: Lowering, inner: Inner, names: dict[Value, Any]) -> Abstract:
         """The result of the inner function, in the state outside."""
-        return transplant(low, inner.result, inner.contents, names)
+        found: Abstract = transplant(low, inner.result, inner.contents, names)
+        return found
 
     def cotangents(self, low: Lowering, pulled: Pulled, ct: Abstract) -> list[Atom]:
         """The leaves of a cotangent, in the types of the result."""
@@ -544,27 +545,27 @@ def settle(low: Lowering, value: Abstract) -> Abstract:
 
 def leaf_atoms(low: Lowering, value: Abstract) -> list[Atom]:
     """The leaves of a result, left to right."""
-    return [low.atom(v) for v in _leaves(low, value, low.state)]
+    return [low.atom(v) for v in leaves_of(low, value, low.state)]
 
 
-def _leaves(low: Lowering, value: Abstract, state: dict[Any, Any]) -> list[Abstract]:
+def leaves_of(low: Lowering, value: Abstract, state: dict[Any, Any]) -> list[Abstract]:
     match value:
         case TupleRef(items=items):
-            return [leaf for i in items for leaf in _leaves(low, i, state)]
+            return [leaf for i in items for leaf in leaves_of(low, i, state)]
         case ListRef() | DictRef() | ObjectRef():
             contents = state[("place", value.place, "")]
             match contents:
                 case Held(value=held):
                     return [held]
                 case Items(items=items) | Entries(values=items):
-                    return [leaf for i in items for leaf in _leaves(low, i, state)]
+                    return [leaf for i in items for leaf in leaves_of(low, i, state)]
                 case Fields(values=items, origin=origin):
                     if origin is not None:
                         low.refuse(
                             "the function returns an object that it was given",
                             "return the numbers and arrays in it",
                         )
-                    return [leaf for i in items for leaf in _leaves(low, i, state)]
+                    return [leaf for i in items for leaf in leaves_of(low, i, state)]
         case Value():
             return [value]
         case Static(value=known):
@@ -635,6 +636,7 @@ def tangents_of(
                     made = tuple(tangents_of(low, v, state, tangents, literals) for v in values)
                     return low.new_dict(Entries(keys, made))
                 case Fields(names=names, values=values):
+                    assert isinstance(value, ObjectRef)
                     made = tuple(tangents_of(low, v, state, tangents, literals) for v in values)
                     return low.new_object(value.cls, Fields(names, made, None))
         case Value():
@@ -691,7 +693,7 @@ def match_leaves(low: Lowering, pattern: Any, state: dict[Any, Any], value: Abst
     return [low.atom(value)]
 
 
-def _mismatch(low: Lowering, wanted: str) -> Any:
+def _mismatch(low: Lowering, wanted: str) -> NoReturn:
     low.refuse(
         f"the cotangent or tangent has another structure: {wanted} is needed",
         "give it the structure of the value it belongs to",
@@ -780,13 +782,14 @@ def like(low: Lowering, pulled: Pulled) -> tuple[Abstract, Value]:
                             _part(build, whole, v, n, getattr, low)
                             for n, v in zip(names, values, strict=True)
                         ]
+                        assert isinstance(pattern, ObjectRef)
                         return low.new_object(pattern.cls, Fields(names, tuple(parts), None))
                     case Held():
                         return low.new_list(Held(make(next(kinds)), "argument"))
             case Static(value=known) if not isinstance(known, (int, float, complex)) or isinstance(
                 known, bool
             ):
-                return pattern  # type: ignore[no-any-return]
+                return pattern
         return make(next(kinds))
 
     param = Value("out_bar", Opaque("object"))

@@ -1,7 +1,7 @@
 """Transforms called inside differentiated functions: what each call means there.
 
-``srcad.grad(f)`` makes an abstract derivative, ``srcad.vjp`` writes the forward sweep where it stands,
-and its pullback writes the reverse sweep where that is called.
+``srcad.grad(f)`` makes an abstract derivative, ``srcad.vjp`` writes the forward sweep where it
+stands, and its pullback writes the reverse sweep where that is called.
 """
 
 from __future__ import annotations

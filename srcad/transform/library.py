@@ -1,8 +1,8 @@
 """What calls of transforms mean inside lowered code, and which functions are primitives.
 
 ``srcad.grad(f)`` in a differentiated function makes an abstract derivative; calling it writes the
-derivative of ``f`` where the call stands.  A derivative that is differentiated at top level is lowered
-in the same way, so there is one path for all orders.
+derivative of ``f`` where the call stands.  A derivative that is differentiated at top level is
+lowered in the same way, so there is one path for all orders.
 """
 
 from __future__ import annotations
@@ -22,20 +22,24 @@ from srcad.frontend import containers, iteration
 from srcad.frontend.abstract import (
     Abstract,
     DictRef,
+    Entries,
     Fields,
     Items,
     ListRef,
     MaybeUnbound,
     ObjectRef,
-    Partial,
     Static,
     Transformed,
     TupleRef,
 )
 from srcad.frontend.lowering import Lowering
 from srcad.ir import Literal, Value
+from srcad.ir.core import make_tuple
+from srcad.ir.infer import atom_type
 from srcad.ir.types import Array, Dim, NumPyScalar, dims_of, rank
-from srcad.transform.expand import Differentiator, Pulled, check_result, unit_seed
+from srcad.ir.walk import free_values
+from srcad.transform import spaces
+from srcad.transform.expand import Differentiator, Pulled, check_result, leaves_of, unit_seed
 from srcad.transform.signatures import argument_name, definition, parameter_names
 
 
@@ -288,9 +292,6 @@ class CompilerLibrary:
 
     def _split(self, low: Lowering, split: Split, args: list[Abstract]) -> Abstract:
         """The forward half of ``vjp``: the value and what the reverse reads."""
-        from srcad.ir.core import make_tuple
-        from srcad.ir.walk import free_values
-
         function = low.session.importer.constant(low, split.function)
         wrt = tuple(range(len(args)))
         with placed(function):
@@ -326,15 +327,13 @@ class CompilerLibrary:
                 product = 1.0
                 for d in dims:
                     if isinstance(d, Dim) and d.base in sizes:
-                        product *= max(sizes[d.base] - d.drop, 0)  # type: ignore[index]
+                        product *= max(sizes[d.base] - d.drop, 0)
                     elif isinstance(d, int):
                         product *= d
                     else:
                         return float("nan")
                 total += product
             return total
-
-        from srcad.ir.infer import atom_type
 
         inputs = count([p.type for p in inner.block.params])
         outputs = count([atom_type(y) for y in inner.block.yields])
@@ -370,61 +369,37 @@ class CompilerLibrary:
         context: Callable[[Abstract], Abstract] | None = None,
     ) -> Abstract:
         """The Jacobian of every leaf of a result, in the structure of the result."""
-        outer = context or (lambda ct: ct)
-        match value:
-            case TupleRef(items=items, cls=cls):
-                made = []
-                for k, item in enumerate(items):
+        if isinstance(value, MaybeUnbound):
+            value = low.bound(value)
+        shape = _mapped(value, low.state, lambda leaf: leaf)
+        return self._each(low, shape, rows, context or (lambda ct: ct))
 
-                    def inside(ct: Abstract, k: int = k) -> Abstract:
-                        cts = [self._zero(low, i) if j != k else ct for j, i in enumerate(items)]
-                        return outer(TupleRef(tuple(cts), cls))
+    def _each(
+        self,
+        low: Lowering,
+        shape: Any,
+        rows: Callable[[Abstract, Callable[[Abstract], Abstract]], Abstract],
+        outer: Callable[[Abstract], Abstract],
+    ) -> Abstract:
+        if not isinstance(shape, _Nest):
+            return rows(shape, outer)
+        made = []
+        for k, part in enumerate(shape.parts):
 
-                    made.append(self._per_leaf(low, item, rows, inside))
-                return TupleRef(tuple(made), cls)
-            case ListRef() if isinstance(contents := low.contents(value), Items):
-                found = self._per_leaf(low, TupleRef(contents.items), rows, outer)
-                assert isinstance(found, TupleRef)
-                return low.new_list(Items(found.items))
-            case DictRef():
-                entries = low.contents(value)
-                names = entries.keys  # type: ignore[union-attr]
+            def inside(ct: Abstract, k: int = k) -> Abstract:
+                cts = [
+                    ct if j == k else _rebuilt(low, p, lambda leaf: self._zero(low, leaf))
+                    for j, p in enumerate(shape.parts)
+                ]
+                return outer(_made(low, shape, cts))
 
-                def as_dict(ct: Abstract) -> Abstract:
-                    assert isinstance(ct, TupleRef)
-                    return low.new_dict(type(entries)(names, ct.items))  # type: ignore[call-arg]
-
-                found = self._per_leaf(
-                    low,
-                    TupleRef(entries.values),
-                    rows,
-                    lambda ct: outer(as_dict(ct)),  # type: ignore[union-attr]
-                )
-                return as_dict(found)
-            case MaybeUnbound():
-                return self._per_leaf(low, low.bound(value), rows, context)
-        return rows(value, outer)
+            made.append(self._each(low, part, rows, inside))
+        return _made(low, shape, made)
 
     def _zero(self, low: Lowering, value: Abstract) -> Abstract:
-        """The zero cotangent of a value."""
-        from srcad.transform import spaces
-
-        match value:
-            case TupleRef(items=items, cls=cls):
-                return TupleRef(tuple(self._zero(low, i) for i in items), cls)
-            case ListRef() if isinstance(contents := low.contents(value), Items):
-                return low.new_list(Items(tuple(self._zero(low, i) for i in contents.items)))
-            case DictRef():
-                entries = low.contents(value)
-                made = tuple(self._zero(low, v) for v in entries.values)  # type: ignore[union-attr]
-                return low.new_dict(type(entries)(entries.keys, made))  # type: ignore[union-attr, call-arg]
-            case ObjectRef(cls=cls):
-                fields = low.contents(value)
-                assert isinstance(fields, Fields)
-                made = tuple(self._zero(low, v) for v in fields.values)
-                return low.new_object(cls, Fields(fields.names, made, None))
-            case Value():
-                return containers.wrap(low, spaces.zeros(low.builder, value))
+        """The zero cotangent of a leaf."""
+        if isinstance(value, Value):
+            return containers.wrap(low, spaces.zeros(low.builder, value))
         return Static(0.0)
 
     def _rows(
@@ -439,11 +414,10 @@ class CompilerLibrary:
         b = low.builder
         check_result(low, leaf)
         if isinstance(leaf, Static) or (isinstance(leaf, Value) and rank(leaf.type) == 0):
-            seed: Any = Static(1.0)
-            if isinstance(leaf, Value) and isinstance(leaf.type, (NumPyScalar, Array)) and leaf.type.dtype not in (
-                None, "float64",
-            ):  # fmt: skip
-                seed = Static(np.dtype(leaf.type.dtype).type(1))
+            kind = leaf.type if isinstance(leaf, Value) else None
+            seed = Static(1.0)
+            if isinstance(kind, (NumPyScalar, Array)) and kind.dtype not in (None, "float64"):
+                seed = Static(np.dtype(kind.dtype).type(1))
             grads = self.differentiator.pull(low, pulled, ct_of(seed))
             assert isinstance(grads, TupleRef)
             return grads.items[0] if spec.single else grads
@@ -451,35 +425,17 @@ class CompilerLibrary:
         assert isinstance(out, Value)
         basis = self._basis(low, out)
         lists: list[ListRef] = []
-        template: list[Abstract] = []
+        template: list[Any] = []
         shapes: list[Abstract] = []
 
-        def collect(grads: Abstract) -> Abstract:
-            """Append every leaf of the gradients to a list of its own."""
-            match grads:
-                case TupleRef(items=items, cls=cls):
-                    return TupleRef(tuple(collect(i) for i in items), cls)
-                case ListRef() if isinstance(contents := low.contents(grads), Items):
-                    return TupleRef(tuple(collect(i) for i in contents.items), list)
-                case DictRef():
-                    entries = low.contents(grads)
-                    return Partial(  # a dict, to be rebuilt after the loop
-                        Static(entries.keys),
-                        tuple(collect(v) for v in entries.values),
-                        (),  # type: ignore[union-attr]
-                    )
-                case ObjectRef(cls=cls):
-                    fields = low.contents(grads)
-                    assert isinstance(fields, Fields)
-                    return Partial(
-                        Static((cls, fields.names)), tuple(collect(v) for v in fields.values), ()
-                    )
-                case Value() | ListRef() | Static():
-                    k = len(shapes)
-                    shapes.append(grads)
-                    containers.call_method(low, lists[k], "append", [grads], {})
-                    return Static(k)
-            return grads
+        def collect(leaf: Abstract) -> Abstract:
+            """Append a leaf of the gradients to a list of its own; the number of the list."""
+            if isinstance(leaf, Static) and not isinstance(leaf.value, (int, float, complex)):
+                return leaf
+            k = len(shapes)
+            shapes.append(leaf)
+            containers.call_method(low, lists[k], "append", [leaf], {})
+            return Static(k)
 
         count = len(pulled.inner.block.params)
         lists += [low.new_list(Items(())) for _ in range(count)]
@@ -492,32 +448,19 @@ class CompilerLibrary:
             shapes.clear()
             row = low.state.pop(item_key)
             grads = self.differentiator.pull(low, pulled, ct_of(row))
-            template[:] = [collect(grads)]
+            template[:] = [_mapped(grads, low.state, collect)]
 
         assigned = {("place", ref.place, "") for ref in lists}
         iteration.iterate_with(low, basis, put, body, assigned, [""])
         inputs = pulled.inner.inits
 
-        def rebuild(shape: Abstract) -> Abstract:
-            match shape:
-                case TupleRef(items=items, cls=cls) if cls is list:
-                    return low.new_list(Items(tuple(map(rebuild, items))))
-                case TupleRef(items=items, cls=cls):
-                    return TupleRef(tuple(map(rebuild, items)), cls)
-                case Partial(function=Static(value=keys), args=parts):
-                    from srcad.frontend.abstract import Entries
+        def stacked_leaf(leaf: Any) -> Abstract:
+            if not isinstance(leaf, Static) or not isinstance(leaf.value, int):
+                return leaf  # type: ignore[no-any-return]
+            stacked = b.apply(np.array, low.list_atom(lists[leaf.value]))
+            return self._reshaped(low, stacked, out, inputs[leaf.value])
 
-                    if keys and isinstance(keys[0], type):
-                        return low.new_object(
-                            keys[0], Fields(keys[1], tuple(map(rebuild, parts)), None)
-                        )
-                    return low.new_dict(Entries(keys, tuple(map(rebuild, parts))))
-                case Static(value=k):
-                    stacked = b.apply(np.array, low.list_atom(lists[k]))
-                    return self._reshaped(low, stacked, out, inputs[k])
-            return shape
-
-        grads = rebuild(template[0])
+        grads = _rebuilt(low, template[0], stacked_leaf)
         assert isinstance(grads, TupleRef)
         return grads.items[0] if spec.single else grads
 
@@ -526,7 +469,9 @@ class CompilerLibrary:
         b = low.builder
         kind = out.type
         dtype = kind.dtype if isinstance(kind, Array) else None
-        more = {} if dtype in (None, "float64") else {"dtype": Literal(np.dtype(dtype).type)}
+        more: dict[str, Any] = {}
+        if dtype not in (None, "float64"):
+            more["dtype"] = Literal(np.dtype(dtype).type)
         if rank(kind) == 1:
             basis = b.apply(np.eye, b.apply(len, out), **more)
         else:
@@ -542,8 +487,6 @@ class CompilerLibrary:
 
     def _reshaped(self, low: Lowering, stacked: Any, out: Value, leaf: Any) -> Abstract:
         """A stack of rows in the shape of the result, then that of the argument."""
-        from srcad.ir.infer import atom_type
-
         b = low.builder
         kind = atom_type(leaf)
         if rank(out.type) == 1 and rank(kind) == 0:
@@ -575,19 +518,15 @@ class CompilerLibrary:
 
     def _inside_out(self, low: Lowering, columns: list[Abstract]) -> Abstract:
         """From one result structure per argument to one tuple of arguments per result leaf."""
-        first = columns[0]
-        match first:
-            case TupleRef(items=items, cls=cls):
-                made = []
-                for k in range(len(items)):
-                    made.append(self._inside_out(low, [c.items[k] for c in columns]))  # type: ignore[union-attr]
-                return TupleRef(tuple(made), cls)
-            case ListRef() if isinstance(low.contents(first), Items):
-                parts = [TupleRef(low.contents(c).items) for c in columns]  # type: ignore[union-attr, arg-type]
-                found = self._inside_out(low, parts)  # type: ignore[arg-type]
-                assert isinstance(found, TupleRef)
-                return low.new_list(Items(found.items))
-        return TupleRef(tuple(columns))
+        shapes = [_mapped(c, low.state, lambda leaf: leaf) for c in columns]
+        return self._turned(low, shapes)
+
+    def _turned(self, low: Lowering, shapes: list[Any]) -> Abstract:
+        first = shapes[0]
+        if not isinstance(first, _Nest):
+            return TupleRef(tuple(shapes))
+        made = [self._turned(low, [s.parts[k] for s in shapes]) for k in range(len(first.parts))]
+        return _made(low, first, made)
 
     def _columns(
         self,
@@ -634,9 +573,7 @@ class CompilerLibrary:
             _, tangent = self.differentiator.jvp(
                 low, function, args, keywords, (which,), [direction]
             )
-            from srcad.transform.expand import _leaves
-
-            outs[:] = _leaves(low, tangent, low.state)
+            outs[:] = leaves_of(low, tangent, low.state)
             box[:] = [tangent]
             for k, leaf in enumerate(outs):
                 containers.call_method(low, lists[k], "append", [leaf], {})
@@ -645,25 +582,15 @@ class CompilerLibrary:
         iteration.iterate_with(low, basis, put, body, assigned, [""])
         counter = iter(range(count))
 
-        def rebuild(value: Abstract) -> Abstract:
-            match value:
-                case TupleRef(items=items, cls=cls):
-                    return TupleRef(tuple(map(rebuild, items)), cls)
-                case ListRef() if isinstance(probe.contents.get(("place", value.place, "")), Items):
-                    found = probe.contents[("place", value.place, "")]
-                    return low.new_list(Items(tuple(map(rebuild, found.items))))
-                case DictRef() if hasattr(probe.contents.get(("place", value.place, "")), "keys"):
-                    found = probe.contents[("place", value.place, "")]
-                    return low.new_dict(type(found)(found.keys, tuple(map(rebuild, found.values))))
+        def joined(leaf: Any) -> Abstract:
             k = next(counter)
             return self._columns_array(low, lists[k], probe.block.yields[k], source)
 
-        return rebuild(probe.result)
+        shape = _mapped(probe.result, probe.contents, lambda leaf: leaf)
+        return _rebuilt(low, shape, joined)
 
     def _columns_array(self, low: Lowering, ref: ListRef, out: Any, source: Value) -> Abstract:
         """A list of directional derivatives as an array: result axes first."""
-        from srcad.ir.infer import atom_type
-
         b = low.builder
         kind = atom_type(out)
         stacked = b.apply(np.array, low.list_atom(ref))
@@ -697,6 +624,54 @@ def placed(function: Abstract) -> Iterator[None]:
         if error.place is not None or (place := definition(function)) is None:
             raise
         raise type(error)(place, error.message, error.hint) from None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Nest:
+    """A container of known structure, detached from the state that holds its contents."""
+
+    value: Abstract
+    contents: Any
+    parts: tuple[Any, ...]
+
+
+def _mapped(value: Abstract, state: dict[Any, Any], leaf: Callable[[Abstract], Any]) -> Any:
+    """The structure of a value as ``_Nest``, each leaf as ``leaf`` has it."""
+    contents: Any = None
+    match value:
+        case TupleRef(items=parts):
+            pass
+        case ListRef() | DictRef() | ObjectRef():
+            contents = state[("place", value.place, "")]
+            match contents:
+                case Items(items=parts) | Entries(values=parts) | Fields(values=parts):
+                    pass
+                case _:
+                    return leaf(value)
+        case _:
+            return leaf(value)
+    return _Nest(value, contents, tuple(_mapped(p, state, leaf) for p in parts))
+
+
+def _rebuilt(low: Lowering, shape: Any, leaf: Callable[[Any], Abstract]) -> Abstract:
+    """Containers of a structure, each leaf as ``leaf`` makes it."""
+    if not isinstance(shape, _Nest):
+        return leaf(shape)
+    return _made(low, shape, [_rebuilt(low, p, leaf) for p in shape.parts])
+
+
+def _made(low: Lowering, shape: _Nest, parts: list[Abstract]) -> Abstract:
+    """A container of a kind, with other parts."""
+    match shape:
+        case _Nest(value=TupleRef(cls=cls)):
+            return TupleRef(tuple(parts), cls)
+        case _Nest(contents=Items()):
+            return low.new_list(Items(tuple(parts)))
+        case _Nest(contents=Entries(keys=keys)):
+            return low.new_dict(Entries(keys, tuple(parts)))
+        case _Nest(value=ObjectRef(cls=cls), contents=Fields(names=names)):
+            return low.new_object(cls, Fields(names, tuple(parts), None))
+    raise AssertionError(shape)
 
 
 def _is_plain(value: Abstract) -> bool:

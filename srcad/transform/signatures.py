@@ -1,4 +1,4 @@
-"""What an abstract function tells of itself: the names of its parameters, and where it is defined."""
+"""What a function tells of itself: the names of its parameters, and where it is defined."""
 
 from __future__ import annotations
 
