@@ -126,6 +126,11 @@ def lower_try(
     before = dict(low.state)
     traces: list[_Trace] = []
     main = low.region(partial(run_sequence, low, [partial(_traced, low, s, traces) for s in rest]))
+    if not main.builder.ops and not main.dead:  # all of it is known: nothing can raise
+        low.state = main.state
+        run_sequence(low, orelse)
+        _run_final(low, final)
+        return
     caught = _known_raise(main)
     if caught is not None:
         for handler in handlers:
