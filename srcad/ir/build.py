@@ -404,7 +404,23 @@ def _narrowed(b: Builder, callee: Callable[..., Any], x: Atom, y: Atom) -> Atom 
         return b.apply(callee, left, y)
     if right is not y:
         return b.apply(callee, x, right)
+    # a number and a broadcast: the number acts on what is broadcast
+    for this, other in ((x, y), (y, x)):
+        op = b.definition(this)
+        if op is not None and op.callee is np.broadcast_to and dims_of(atom_type(other)) == ():
+            inner = op.args[0]
+            made = b.apply(callee, inner, other) if this is x else b.apply(callee, other, inner)
+            return _broadcast(b, made, op)
     return None
+
+
+def _broadcast(b: Builder, x: Atom, like: Apply) -> Value:
+    """``x`` broadcast as another value was."""
+    kind = like.result.type
+    if isinstance(kind, Array):
+        dtype = dtype_of(atom_type(x))
+        kind = Array(dtype if dtype is not None else kind.dtype, kind.dims)
+    return b.apply_typed(np.broadcast_to, (x, like.args[1]), kind)
 
 
 def _simplify_truediv(b: Builder, x: Atom, y: Atom) -> Atom | None:
@@ -447,6 +463,9 @@ def _simplify_neg(b: Builder, x: Atom) -> Atom | None:
     inner = b.negated(x)
     if inner is not None:
         return inner
+    op = b.definition(x)
+    if op is not None and op.callee is np.broadcast_to:
+        return _broadcast(b, b.apply(operator.neg, op.args[0]), op)
     number = _number(x)
     return Literal(-number) if number is not None else None
 
@@ -499,6 +518,11 @@ def _simplify_broadcast(b: Builder, x: Atom, shape: Atom) -> Atom | None:
             return x
     if isinstance(shape, Literal) and shape.value == () and dims_of(atom_type(x)) == ():
         return x
+    op = b.definition(x)
+    if op is not None and op.callee is np.expand_dims and dims_of(atom_type(op.args[0])) == ():
+        # axes of size 1 of a number say nothing that the shape does not
+        kind = b.typed(np.broadcast_to, (x, shape))
+        return b.apply_typed(np.broadcast_to, (op.args[0], shape), kind)
     return None
 
 

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from srcad import runtime
 from srcad.ir import core
 from srcad.ir.core import Atom, Literal, Value
 from srcad.ir.types import (
@@ -124,7 +125,13 @@ _BOOLEAN = {
 def _unsampled(callee: Callable[..., Any], kinds: list[Type | None]) -> Type:
     """What can be said when an argument's rank or dtype is unknown."""
     known = [k for k in kinds if k is not None]
-    if callee in (operator.is_, operator.is_not, operator.not_, operator.contains, builtins.isinstance):
+    if callee in (
+        operator.is_,
+        operator.is_not,
+        operator.not_,
+        operator.contains,
+        builtins.isinstance,
+    ):
         return BOOL
     if all(isinstance(k, Opaque) for k in known if k is not None) and known:
         return BOOL if callee in _BOOLEAN else OBJECT
@@ -137,7 +144,12 @@ def _unsampled(callee: Callable[..., Any], kinds: list[Type | None]) -> Type:
     others = [k for k in known if not isinstance(k, Array)]
     if isinstance(callee, np.ufunc) or callee in _ARITHMETIC:
         plain = all(isinstance(k, Number) and k.kind != "complex" for k in others)
-        if len(dtypes) == 1 and plain and (d := next(iter(dtypes))) is not None and np.dtype(d).kind == "f":
+        if (
+            len(dtypes) == 1
+            and plain
+            and (d := next(iter(dtypes))) is not None
+            and np.dtype(d).kind == "f"
+        ):
             return Array(d, None)
     return UNKNOWN
 
@@ -189,6 +201,16 @@ def _len_type(obj: Atom) -> Type:
     return Number("int", dims[0]) if dims and isinstance(dims[0], Dim) else INT
 
 
+def _minors_type(a: Atom) -> Type | None:
+    """Sampled, they would be large."""
+    kind = atom_type(a)
+    if not isinstance(kind, Array) or kind.dims is None:
+        return UNKNOWN
+    n = kind.dims[-1]
+    less: Size = n - 1 if isinstance(n, int) else Dim(n.base, n.drop + 1) if isinstance(n, Dim) else None
+    return Array(kind.dtype, (*kind.dims, less, less))
+
+
 def _cross_type(x: Atom, y: Atom) -> Type | None:
     """Of vectors with three components: no sample has them."""
     kinds = [k for k in (atom_type(x), atom_type(y)) if isinstance(k, Array) and k.dims is not None]
@@ -231,7 +253,9 @@ def _getitem_type(obj: Atom, index: Atom) -> Type | None:
 
 def _add_type(x: Atom, y: Atom) -> Type | None:
     match atom_type(x), atom_type(y):
-        case (ListType() | TupleType(cls=builtins.list)) as a, (ListType() | TupleType(cls=builtins.list)) as b:
+        case (ListType() | TupleType(cls=builtins.list)) as a, (
+            ListType() | TupleType(cls=builtins.list)
+        ) as b:
             return join(_as_list(a), _as_list(b))
         case TupleType(items=a), TupleType(items=b):
             return TupleType((*a, *b))
@@ -259,8 +283,14 @@ def _pow_type(x: Atom, y: Atom) -> Type | None:
             if isinstance(y, Literal) and y.value >= 0:
                 return INT
             return REAL
-        case Number(kind="float" | "real" | "int" | "bool"), Number(kind="float" | "real" | "int" | "bool"):
-            return FLOAT if isinstance(y, Value) or isinstance(y.value, float) else _widen(atom_type(x))
+        case Number(kind="float" | "real" | "int" | "bool"), Number(
+            kind="float" | "real" | "int" | "bool"
+        ):
+            return (
+                FLOAT
+                if isinstance(y, Value) or isinstance(y.value, float)
+                else _widen(atom_type(x))
+            )
     return None
 
 
@@ -325,6 +355,9 @@ _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
     operator.not_: _always(BOOL),
     operator.contains: _always(BOOL),
     np.cross: _cross_type,
+    runtime.minors: _minors_type,
+    runtime.cofactors: lambda a: atom_type(a),
+    runtime.is_regular: _always(BOOL),
     np.linalg.cross: _cross_type,
     np.shape: _shape_type,
     np.ndarray.shape: _shape_type,
@@ -357,9 +390,9 @@ class _Examples:
     def base(self, base: object) -> int:
         if base not in self.sizes:
             count = len(self.sizes)
-            self.sizes[base] = ((7, 11, 19, 29, 41), (13, 23, 31, 43, 59), (2, 3, 4, 5, 6))[self.number][
-                count % 5
-            ] + 60 * (count // 5)
+            self.sizes[base] = ((7, 11, 19, 29, 41), (13, 23, 31, 43, 59), (2, 3, 4, 5, 6))[
+                self.number
+            ][count % 5] + 60 * (count // 5)
         return self.sizes[base]
 
     def integer(self, value: Value) -> int:
@@ -402,7 +435,9 @@ class _Examples:
     def filled(self, dtype: str, shape: tuple[int, ...]) -> Any:
         kind, count = np.dtype(dtype).kind, math.prod(shape)
         if kind == "b":
-            pattern = np.ones(count) if self.number == 0 else np.arange(count) % (2 + self.number) == 0
+            pattern = (
+                np.ones(count) if self.number == 0 else np.arange(count) % (2 + self.number) == 0
+            )
         elif kind in "iu":
             pattern = (np.arange(count) + self.number - 1) % 2 if self.number else np.zeros(count)
         else:
@@ -428,7 +463,9 @@ def _sample(
         try:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
-                found = _run(callee, tuple(map(example, args)), {k: example(a) for k, a in keywords})
+                found = _run(
+                    callee, tuple(map(example, args)), {k: example(a) for k, a in keywords}
+                )
         except Exception:  # noqa: BLE001 - whatever a sample raises, it tells nothing of the type
             continue
         outcomes.append((examples, found))
@@ -447,7 +484,8 @@ def _broadcast_type(callee: Callable[..., Any], kinds: tuple[Type, ...]) -> Type
         return None
     known = [s for s in shapes if s is not None]
     scalars = tuple(
-        Value("", NumPyScalar(k.dtype) if isinstance(k, Array) and k.dtype is not None else k) for k in kinds
+        Value("", NumPyScalar(k.dtype) if isinstance(k, Array) and k.dtype is not None else k)
+        for k in kinds
     )
     dtype = getattr(result_type(callee, scalars), "dtype", None)
     length = max(map(len, known))
@@ -455,10 +493,20 @@ def _broadcast_type(callee: Callable[..., Any], kinds: tuple[Type, ...]) -> Type
     for axis in range(-length, 0):
         sizes = {s[axis] for s in known if len(s) >= -axis} - {1}
         numbers = [s for s in sizes if isinstance(s, int)]
-        fixed = all(isinstance(s, int) or (isinstance(s, Dim) and isinstance(s.base, str) and not s.drop) for s in sizes)
+        fixed = all(
+            isinstance(s, int) or (isinstance(s, Dim) and isinstance(s.base, str) and not s.drop)
+            for s in sizes
+        )
         # an argument's size that is not 1 has to be the number it meets
-        dims.append(1 if not sizes else next(iter(sizes)) if len(sizes) == 1 else
-                    numbers[0] if numbers and fixed else None)
+        dims.append(
+            1
+            if not sizes
+            else next(iter(sizes))
+            if len(sizes) == 1
+            else numbers[0]
+            if numbers and fixed
+            else None
+        )
     return Array(dtype, tuple(dims))
 
 
@@ -470,7 +518,9 @@ def _guess_sizes(
     sizes = dict.fromkeys(d for a in atoms if isinstance(a, Value) for d in _named_sizes(a.type))
     for size in sizes:
         guessed = [Value("", _unify(a.type, size)) if isinstance(a, Value) else a for a in atoms]
-        if all(isinstance(a, Literal) or a.type == g.type for a, g in zip(atoms, guessed, strict=True)):  # type: ignore[union-attr]
+        if all(
+            isinstance(a, Literal) or a.type == g.type for a, g in zip(atoms, guessed, strict=True)
+        ):  # type: ignore[union-attr]
             return UNKNOWN
         names = [name for name, _ in keywords]
         found = _sample(
@@ -536,9 +586,7 @@ def _common_type(outcomes: list[tuple[_Examples, Any]]) -> Type:
             if isinstance(first, list):
                 return ListType(join_all(tuple(type_of(p) for o in objects for p in o)))
             return UNKNOWN
-        parts = tuple(
-            _common_type([(e, o[k]) for e, o in outcomes]) for k in range(len(first))
-        )
+        parts = tuple(_common_type([(e, o[k]) for e, o in outcomes]) for k in range(len(first)))
         return TupleType(parts, type(first))
     if not isinstance(first, np.ndarray) or any(not isinstance(o, np.ndarray) for o in objects):
         joined = join_all(tuple(map(type_of, objects)))

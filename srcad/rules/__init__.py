@@ -19,6 +19,7 @@ from srcad.rules.registry import (
     lookup_transpose,
     multilinear,
     nesting,
+    of_numbers,
     pullback,
     rules,
 )
@@ -40,6 +41,7 @@ __all__ = [
     "lookup_transpose",
     "multilinear",
     "nesting",
+    "of_numbers",
     "pullback",
     "rules",
 ]

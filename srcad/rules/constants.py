@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from srcad.rules.registry import constant, effect, is_literal, is_sequence, nesting
+from srcad.rules.registry import constant, effect, is_literal, is_sequence, nesting, of_numbers
 
 
 def _named(home, names):
@@ -15,7 +15,7 @@ def _named(home, names):
 
 
 # Python
-constant(is_literal, is_sequence, nesting)
+constant(is_literal, is_sequence, nesting, of_numbers)
 constant(
     bool, int, str, repr, format, ascii, chr, ord, bin, hex, oct, hash, id, type, callable,
     len, range, slice, isinstance, issubclass, hasattr, round, all, any,

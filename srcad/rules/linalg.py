@@ -9,8 +9,9 @@ import numpy as np
 from srcad.errors import MissingRule
 from srcad.rules.intrinsics import over, unbroadcast
 from srcad.rules.registry import constant, differential, linear
+from srcad.runtime import cofactors, is_regular, minors
 
-constant(np.linalg.matrix_rank)
+constant(np.linalg.matrix_rank, is_regular)
 
 
 @differential(np.linalg.inv)
@@ -38,9 +39,28 @@ def solve_transpose(ct, a, b):
 
 @differential(np.linalg.det)
 def det(a, *, da, out):
-    """Of a singular matrix: NumPy's `LinAlgError`."""
-    slope = np.sum(np.swapaxes(np.linalg.inv(a), -1, -2) * da, (-2, -1))
-    return out * slope
+    """Also of a singular matrix."""
+    return np.sum(cofactors(a) * da, (-2, -1))
+
+
+@differential(cofactors)
+def cofactors_differential(a, *, da, out):
+    """A cofactor is a determinant, up to its sign."""
+    if is_regular(a):
+        inverse = np.linalg.inv(a)
+        slope = np.sum(np.swapaxes(inverse, -1, -2) * da, (-2, -1), keepdims=True)
+        return slope * out - np.swapaxes(da @ inverse, -1, -2) @ out
+    n = np.shape(a)[-1]
+    signs = (1 - 2 * (np.add.outer(np.arange(n), np.arange(n)) % 2)).astype(out.dtype)
+    return signs * np.sum(cofactors(minors(a)) * minors(da), (-2, -1))
+
+
+@linear(minors, wrt="a")
+def minors_transpose(ct, a, *, a_bar):
+    n = np.shape(a)[-1]
+    k = np.arange(n - 1)
+    kept = k + (k >= np.arange(n)[:, None])
+    a_bar[..., kept[:, None, :, None], kept[None, :, None, :]] += ct
 
 
 @differential(np.linalg.slogdet)

@@ -65,6 +65,7 @@ __all__ = [
     "methods",
     "multilinear",
     "nesting",
+    "of_numbers",
     "pullback",
     "rules",
 ]
@@ -141,6 +142,13 @@ def nesting(value: object) -> int:
     if not isinstance(value, (list, tuple)):
         return 0
     return 1 + nesting(value[0] if value else 0)
+
+
+def of_numbers(value: object) -> bool:
+    """Whether what `value` holds at its deepest level is numbers, not arrays."""
+    if isinstance(value, (list, tuple)):
+        return all(map(of_numbers, value))
+    return isinstance(value, (int, float, complex, np.generic))
 
 
 def differential(

@@ -6,7 +6,7 @@ import numpy as np
 
 from srcad.errors import MissingRule
 from srcad.rules.intrinsics import unbroadcast
-from srcad.rules.registry import differential, is_sequence, linear, methods, nesting
+from srcad.rules.registry import differential, is_sequence, linear, methods, nesting, of_numbers
 
 # ---- the same elements in another shape
 
@@ -319,23 +319,23 @@ def copy(ct, a, order="K"):
 
 
 @differential(np.array, np.asarray, np.asanyarray, sequences=("a",))
-def array(a, dtype=None, *, da):
+def array(a, dtype=None, order="K", *, da):
     """A cast to integers or booleans cuts the derivative."""
-    if dtype is None:
-        return np.array(da)
+    if dtype is None or isinstance(a, np.ndarray) and a.dtype == dtype:
+        return da if isinstance(a, np.ndarray) else np.array(da)
     if not np.issubdtype(dtype, np.inexact):
         return 0 * np.array(da)
     return np.array(da, dtype)
 
 
 @linear(np.array, np.asarray, np.asanyarray, wrt="a", sequences=("a",))
-def array_transpose(ct, a, dtype=None):
+def array_transpose(ct, a, dtype=None, order="K"):
     """Of a number, an array, or lists and tuples of them, nested up to three deep."""
     levels = nesting(a)
     if levels == 0:
         return ct
-    if levels == np.ndim(ct) and np.result_type(ct) in (np.float64, np.complex128):
-        return ct.tolist()
+    if of_numbers(a):
+        return np.ndarray.tolist(ct)
     if levels == 1:
         return list(ct)
     if levels == 2:

@@ -10,16 +10,20 @@ import numpy as np
 def unbroadcast(x: Any, shape: Any) -> Any:
     """The transpose of `np.broadcast_to` from `shape`: `x` summed over what it repeated.
 
-    A scalar `x` stands for an array of equal entries.
+    A scalar `x`, or one entry along an axis, stands for equal entries.
     """
     shape = tuple(shape)
-    if np.shape(x) == shape:
+    have = np.shape(x)
+    if have == shape:
         return x
-    added = np.ndim(x) - len(shape)
-    if added < 0:
-        return np.broadcast_to(x, shape)
-    stretched = [k + added for k, n in enumerate(shape) if n == 1 and np.shape(x)[k + added] != 1]
-    return np.reshape(np.sum(x, axis=(*range(added), *stretched)), shape)
+    added = len(have) - len(shape)
+    if added > 0:
+        x = np.sum(x, axis=tuple(range(added)))
+        have = np.shape(x)
+    stretched = tuple(k - len(have) for k in range(len(have)) if shape[k - len(have)] == 1 != have[k])
+    if stretched:
+        x = np.sum(x, axis=stretched, keepdims=True)
+    return x if np.shape(x) == shape else np.broadcast_to(x, shape)
 
 
 def fitted(x: Any, n: int, axis: int) -> Any:

@@ -6,6 +6,8 @@ import operator
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+import numpy as np
+
 from srcad import runtime
 from srcad.errors import NotDifferentiable, Place
 from srcad.ir import Atom, Literal, Loc, Value
@@ -185,8 +187,8 @@ class Adjoints:
         """A contribution to the items at an index: the target starts from zeros."""
         if not is_differentiable(target.type) or not self.active(target):
             return
-        if rank(target.type) == 0:
-            self.add(target, term)
+        if rank(target.type) == 0:  # `x[None]`: the index may have made axes
+            self.add(target, term if rank(atom_type(term)) == 0 else self.builder.apply(np.sum, term))
             return
         hint = spaces.value_hint(target, "_bar")
         state = self.get(target)

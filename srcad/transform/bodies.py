@@ -38,11 +38,13 @@ class RuleLibrary:
 
     def expand(self, low: Any, function: object, args: Any, keywords: Any, node: Any) -> Any:
         """What a rule computes of known arguments is computed now."""
-        if getattr(function, "__module__", "").startswith(_AHEAD):
+        if (getattr(function, "__module__", None) or "").startswith(_AHEAD):
             if function is rules.is_literal:
                 return Static(isinstance(args[0], Static) and rules.is_literal(args[0].value))
             if function is rules.is_sequence:
                 return Static(_nesting(low, args[0]) > 0)
+            if function is rules.of_numbers:
+                return Static(_of_numbers(low, args[0]))
             if function is rules.nesting:
                 return Static(_nesting(low, args[0]))
             return builtin.run_static(low, function, [_as_tuple(low, a) for a in args], keywords)
@@ -56,6 +58,25 @@ _AHEAD = ("srcad.rules", "srcad.runtime.contractions")
 def _as_tuple(low: Any, value: Abstract) -> Abstract:
     items = containers.items_of(low, value) if isinstance(value, ListRef) else None
     return value if items is None else TupleRef(items)
+
+
+def _of_numbers(low: Any, value: Any) -> bool:
+    """Whether a value holds numbers, at its deepest level."""
+    match value:
+        case TupleRef(items=items) | TupleType(items=items):
+            return all(_of_numbers(low, i) for i in items)
+        case ListRef():
+            items = containers.items_of(low, value)
+            if items is not None:
+                return all(_of_numbers(low, i) for i in items)
+            return _of_numbers(low, low.atom(value).type)
+        case Static(value=known):
+            return rules.of_numbers(known)
+        case Value(type=kind):
+            return _of_numbers(low, kind)
+        case ListType(item=item):
+            return _of_numbers(low, item)
+    return isinstance(value, (Number, NumPyScalar))
 
 
 def _nesting(low: Any, value: Any) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 
 from srcad.rules.intrinsics import fitted, over, times, unbroadcast
 from srcad.rules.special import polygamma
+from srcad.runtime import add, cofactors, minors, shadow, zeros_like
 
 _random = np.random.default_rng(20240607)
 
@@ -105,6 +106,17 @@ case(unbroadcast, R(2, 3), (1, 3))
 case(unbroadcast, R(2, 3), ())
 case(unbroadcast, R(4, 2, 3), (2, 1))
 case(unbroadcast, R(2, 3), (2, 3))
+
+case(add, R(3), R(3))
+case(zeros_like, [R(), R(3)])
+case(shadow, R(3))
+for n in (1, 2, 3, 4):
+    case(cofactors, M(n))
+    case(minors, R(n, n))
+case(cofactors, M(3, 2))
+case(cofactors, np.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [1.0, 0.0, 1.0]]))
+case(np.linalg.det, np.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [1.0, 0.0, 1.0]]))
+case(np.linalg.det, np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]))
 
 # ---- operators
 
