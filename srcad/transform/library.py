@@ -36,9 +36,10 @@ from srcad.frontend.lowering import Lowering
 from srcad.ir import Literal, Value
 from srcad.ir.core import make_tuple
 from srcad.ir.infer import atom_type
-from srcad.ir.types import Array, Dim, NumPyScalar, dims_of, rank
+from srcad.ir.types import Array, Dim, NumPyScalar, dims_of, is_differentiable, rank
 from srcad.ir.walk import free_values
 from srcad.transform import spaces
+from srcad.transform.arraylike import with_arrays
 from srcad.transform.expand import Differentiator, Pulled, check_result, leaves_of, unit_seed
 from srcad.transform.signatures import argument_name, definition, parameter_names
 
@@ -137,7 +138,7 @@ class CompilerLibrary:
         except TypeError:
             return NotImplemented
         if handler is None:
-            return NotImplemented
+            return with_arrays(low, function, args, keywords)
         return handler(self, low, args, keywords)
 
     # ---- derivatives
@@ -252,10 +253,15 @@ class CompilerLibrary:
     ) -> None:
         """Refuse ``derivative`` by an array or a container."""
         source = keywords[which] if isinstance(which, str) else args[which]
-        number = isinstance(source, Static) and isinstance(source.value, (int, float, complex))
-        if number or (isinstance(source, Value) and rank(source.type) in (0, None)):
-            return
-        what = str(source.type) if isinstance(source, Value) else "no number"
+        match source:
+            case Value(type=kind) if rank(kind) in (0, None) or not is_differentiable(kind):
+                return
+            case Value(type=kind):
+                what = str(kind)
+            case Static():
+                return
+            case _:
+                what = "a container"
         raise NotDifferentiable(
             low.place(),
             f"derivative is by a number, but {argument_name(function, which)} is {what}",

@@ -1,0 +1,57 @@
+"""Lists given to NumPy where it takes arrays: they are made arrays first.
+
+    np.linalg.norm([x, y])      ->      np.linalg.norm(np.array([x, y]))
+
+NumPy does the same inside; outside of the call it has a derivative of its own, and rules see arrays
+only.  Arguments that are sequences of arrays (``np.concatenate``) stay what they are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from srcad import rules
+from srcad.frontend import calls
+from srcad.frontend.abstract import Abstract, ListRef, Static, TupleRef
+from srcad.frontend.lowering import Lowering
+from srcad.ir import Value
+from srcad.ir.types import ListType, TupleType
+
+
+def with_arrays(
+    low: Lowering, function: Any, args: list[Abstract], keywords: dict[str, Abstract]
+) -> Any:
+    """The call with arrays for lists; NotImplemented if there is none to replace."""
+    if not any(map(_is_list, (*args, *keywords.values()))) or not _is_numpy(function):
+        return NotImplemented
+    rule = rules.lookup(function)
+    if rule is None:
+        return NotImplemented
+    try:
+        bound = rule.parameters.bind(*args, **keywords)
+    except TypeError:
+        return NotImplemented
+    changed = False
+    for name in rule.wrt:
+        value = bound.arguments.get(name)
+        if name not in rule.sequences and value is not None and _is_list(value):
+            bound.arguments[name] = calls.call(low, Static(np.array), [value], {})
+            changed = True
+    if not changed:
+        return NotImplemented
+    return calls.call(low, Static(function), list(bound.args), dict(bound.kwargs))
+
+
+def _is_numpy(function: Any) -> bool:
+    return isinstance(function, np.ufunc) or (getattr(function, "__module__", None) or "").startswith("numpy")
+
+
+def _is_list(value: Any) -> bool:
+    match value:
+        case ListRef() | TupleRef() | Value(type=ListType() | TupleType()):
+            return True
+        case Static(value=list() | tuple()):
+            return True
+    return False
