@@ -515,6 +515,10 @@ def contains(low: Lowering, container: Abstract, item: Abstract) -> Abstract:
         if isinstance(contents, Entries) and isinstance(item, Static):
             return Static(item.value in contents.keys)
         return wrap(low, low.builder.apply(operator.contains, low.peek(container), low.atom(item)))
+    if isinstance(container, Static) and isinstance(container.value, str):
+        if isinstance(item, Static) and isinstance(item.value, str):
+            return Static(item.value in container.value)  # a substring, not one of the characters
+        return wrap(low, low.builder.apply(operator.contains, low.atom(container), low.atom(item)))
     found = items_of(low, container)
     if found is not None and isinstance(item, Static) and all(isinstance(v, Static) for v in found):
         return Static(any(v.value is item.value or v.value == item.value for v in found))  # type: ignore[union-attr]

@@ -164,7 +164,10 @@ def einsum(ct, subscripts, *operands, optimize=False):
     """With the subscripts as a string."""
     if not isinstance(subscripts, str):
         raise MissingRule(None, "einsum with lists of axes is not supported")
-    ranks = tuple(np.ndim(x) for x in operands)
+    if "..." in subscripts:
+        ranks = tuple(np.ndim(x) for x in operands)
+    else:
+        ranks = (0,) * len(operands)  # no label is hidden
     kind = np.result_type(*operands)
     bars = []
     for k in range(len(operands)):
