@@ -55,7 +55,10 @@ class _Search:
                 continue
             if self.variables[target] != self.variables[value] or self.needs(target, seen):
                 return True
-        return any(not self._guarded(value, block) for block, _ in self._reads(value))
+        return any(
+            not self._guarded(value, block) or _takes_none(block, position)
+            for block, position in self._reads(value)
+        )
 
     def _reads(self, value: Value) -> Iterator[tuple[Block, int]]:
         for block, position in self.survey.uses[value]:
@@ -75,6 +78,13 @@ class _Search:
             if branch:
                 return True
         return False
+
+
+def _takes_none(block: Block, position: int) -> bool:
+    """Whether an operation asks for the zero of what may not exist: it is read on every path."""
+    op = block.ops[position] if position < len(block.ops) else None
+    module = getattr(getattr(op, "callee", None), "__module__", None) or ""
+    return module.startswith("srcad.runtime") and op.callee.__name__ == "zeros_like"  # type: ignore[union-attr]
 
 
 def _in_streams(op: Op, value: Value) -> bool:

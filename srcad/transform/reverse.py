@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from srcad import runtime
+from srcad.analysis.saving import recomputed
 from srcad.ir import (
     UNDEFINED,
     Accumulate,
@@ -51,7 +53,6 @@ from srcad.ir.types import (
     is_differentiable,
 )
 from srcad.ir.walk import all_ops, blocks, free_values, map_atoms, results
-from srcad.analysis.saving import recomputed
 from srcad.transform import spaces
 from srcad.transform.adjoints import Adjoints, refuse_hidden
 from srcad.transform.dce import prune_block
@@ -230,10 +231,8 @@ class Reverser:
                 state = child.states.get(value)
                 if state is None:
                     state = before[value]
-                if state is None and value in self.partial:
-                    column.append(UNDEFINED)  # it has no value on this path, and neither has its adjoint
-                elif state is None:
-                    column.append(spaces.zeros(child.builder, value))
+                if state is None:
+                    column.append(self.zeros(child.builder, value))
                 else:
                     column.append(child.atom(state, value))
         blocks, extra = [], []
@@ -271,6 +270,13 @@ class Reverser:
             body=Block(op.body.params, body.ops, body.yields),
             results=(*op.results, *(v for v, _ in extra)),
         )
+
+    def zeros(self, b: Builder, value: Value, hint: str = "") -> Atom:
+        """The zero adjoint of a value; of one that does not exist on every path, asked at run time."""
+        if value in self.partial and not isinstance(value.type, Number):
+            kind = spaces.tangent_type(value.type)
+            return b.apply_typed(runtime.zeros_like, (value,), kind, hint)
+        return spaces.zeros(b, value, hint)
 
     def _splice(self, block: Block, region: _Region, adjoints: Adjoints) -> None:
         """Write a reverse block as it is, without a region of its own."""
@@ -672,13 +678,13 @@ class _LoopPlan:
         for k in self.bars:
             state = adjoints.get(op.results[k])
             if state is None:
-                inits.append(spaces.zeros(b, op.results[k], self.bars[k].hint))
+                inits.append(self.reverser.zeros(b, op.results[k], self.bars[k].hint))
             else:
                 inits.append(adjoints.atom(state, op.results[k]))
         for value, param in accumulated:
             state = adjoints.get(value)
             if state is None:
-                inits.append(spaces.zeros(b, value, param.hint))
+                inits.append(self.reverser.zeros(b, value, param.hint))
             else:
                 inits.append(self._owned(adjoints.atom(state, value)))
         for made, _ in self.appended.values():
