@@ -30,7 +30,7 @@ import numpy as np
 
 from srcad.dispatch import MISSING, call_signature, default_now, defaults_of, make_call
 from srcad.errors import Place, SrcadError, UnsupportedValue, add_primal_note
-from srcad.guards import MISS, SCALARS, AnyValue, Enter, key_of, make_entry
+from srcad.guards import MISS, SCALARS, AnyValue, Enter, Identity, key_of, make_entry
 from srcad.options import Options
 from srcad.pipeline import Compiled, Named, compile_call
 from srcad.stored import Request, fetch, keep
@@ -76,6 +76,43 @@ class _Layout:
         )
 
 
+class _Code:
+    """The codes of one derivative."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.scalars: dict[Any, Enter] = {}
+        self.variants: dict[Any, tuple[Variant, ...]] = {}
+        self.latest: Compiled | None = None
+
+
+_codes: dict[Any, _Code] = {}
+_MANY = 256
+
+
+def _code_of(function: Any, spec: Spec, options: Options) -> _Code:
+    """Where the codes of a derivative are kept.
+
+    ``srcad.grad(f)`` in a loop finds what it compiled the first time, if ``f`` is defined at the top
+    level of a module; other functions, and what they hold, are not kept alive.
+    """
+    lasting = (
+        isinstance(function, types.FunctionType)
+        and function.__closure__ is None
+        and "<" not in function.__qualname__
+    )
+    if not lasting:
+        return _Code()
+    key = Identity(function), spec, options
+    found = _codes.get(key)
+    if found is None:
+        if len(_codes) >= _MANY:
+            for old in list(_codes)[: _MANY // 4]:
+                _codes.pop(old, None)
+        found = _codes.setdefault(key, _Code())
+    return found
+
+
 class Derivative:
     """A derivative of a function: callable, readable, differentiable again.
 
@@ -97,10 +134,11 @@ class Derivative:
         self.primal = function
         self.spec = spec
         self.options = options
-        self._lock = threading.RLock()
-        self._scalars: dict[Any, Enter] = {}
-        self._variants: dict[Any, tuple[Variant, ...]] = {}
-        self._latest: Compiled | None = None
+        code = _code_of(function, spec, options)
+        self._code = code
+        self._lock = code.lock
+        self._scalars = code.scalars
+        self._variants = code.variants
         self._example: Compiled | None = None
 
     # ---- how arguments bind
@@ -176,7 +214,7 @@ class Derivative:
 
     # ---- calling
 
-    def __call__(self, *args: Any, **keywords: Any) -> Any:
+    def __call__(self, /, *args: Any, **keywords: Any) -> Any:
         positional, named = self._bind(args, keywords)
         return self._call(positional, named)
 
@@ -329,7 +367,7 @@ class Derivative:
             entry = make_entry(compiled.run, len(values), compiled.guards, dict(sizes))
             variant = Variant(compiled, *entry)
             self._variants[key] = (variant, *self._variants.get(key, ()))[:_VARIANTS]
-            self._latest = compiled
+            self._code.latest = compiled
             return variant
 
     def compiled_for(self, positional: Named, named: Named, *, exact: bool = False) -> Compiled:
@@ -379,13 +417,13 @@ class Derivative:
         """The intermediate representation as text."""
         return self._shown().ir
 
-    def source_for(self, *args: Any, **keywords: Any) -> str:
+    def source_for(self, /, *args: Any, **keywords: Any) -> str:
         """The module that these arguments get."""
         return self.compiled_for(*self._bind(args, keywords)).source
 
     def _shown(self) -> Compiled:
-        if self._latest is not None:
-            return self._latest
+        if self._code.latest is not None:
+            return self._code.latest
         if self._example is None:
             self._example = self._compile(*self._examples(), False)
         return self._example
@@ -461,7 +499,7 @@ class BoundDerivative:
         """The function of the class."""
         return self.derivative.primal
 
-    def __call__(self, *args: Any, **keywords: Any) -> Any:
+    def __call__(self, /, *args: Any, **keywords: Any) -> Any:
         return self.derivative(self.instance, *args, **keywords)
 
     @property
@@ -474,7 +512,7 @@ class BoundDerivative:
         """The intermediate representation as text."""
         return self.derivative.ir
 
-    def source_for(self, *args: Any, **keywords: Any) -> str:
+    def source_for(self, /, *args: Any, **keywords: Any) -> str:
         """The module that these arguments get."""
         return self.derivative.source_for(self.instance, *args, **keywords)
 
@@ -557,6 +595,8 @@ def annotate(error: BaseException, compiled: Compiled) -> None:
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == compiled.file:
             loc = compiled.emitted.line_map.get(trace.tb_lineno)
+            if loc is None and compiled.function is not None:
+                loc = compiled.function.loc  # a line of several: the function at least
             if loc is not None:
                 add_primal_note(error, Place(loc.file, loc.line, loc.column, loc.text))
         trace = trace.tb_next

@@ -81,13 +81,15 @@ def make_call(
     slow: Callable[..., Any],
     failed: Callable[..., Any],
 ) -> Callable[..., Any] | None:
-    """A ``__call__`` with the given signature; None if that has more than plain parameters.
+    """A ``__call__`` with the given signature; None if that has other than plain parameters.
 
     ``filled`` are parameters whose defaults are handed over as arguments.  ``slow`` gets the
     arguments in the order of the parameters, ``failed`` the exception too.
     """
     parameters = list(signature.parameters.values())
     if not parameters or any(p.kind not in _NAMED for p in parameters):
+        return None
+    if any(p.name.startswith("_srcad_") for p in parameters):
         return None
     namespace: dict[str, Any] = {
         "_srcad_lookup": lookup,

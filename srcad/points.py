@@ -88,6 +88,10 @@ class Pullback:
         check_alike(self._value, ct, "cotangent")
         try:
             return self._pair.reverse.run(self._saved, ct)
+        except ArithmeticError:
+            pass  # the function itself has not raised: here its derivative is not finite
+        try:
+            return self._pair.reverse.run(_by_numpy(self._saved), _by_numpy(ct))
         except Exception as error:
             annotate(error, self._pair.reverse)
             raise
@@ -99,6 +103,20 @@ class Pullback:
 
     def __repr__(self) -> str:
         return f"<srcad pullback {self._pair.reverse.emitted.name}>"
+
+
+def _by_numpy(value: Any) -> Any:
+    """The same numbers, with NumPy's arithmetic, which has inf and nan."""
+    match value:
+        case float():
+            return np.float64(value)
+        case tuple() if type(value) is tuple:
+            return tuple(map(_by_numpy, value))
+        case list():
+            return list(map(_by_numpy, value))
+        case dict():
+            return {k: _by_numpy(v) for k, v in value.items()}
+    return value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -261,7 +279,7 @@ CompilerLibrary.points[_AtPoint] = _expand_point
 # ---- one compiler for each function
 
 
-_MANY = 512
+_MANY = 256
 _makers: dict[Any, Any] = {}
 
 

@@ -1,0 +1,190 @@
+"""What has no derivative is refused: the argument by its name, the function by its place."""
+
+import dataclasses
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import srcad
+from srcad.errors import NotDifferentiable, UnsupportedValue
+
+
+def f(x, y, mode="a"):
+    return x * x * y
+
+
+def squares(x):
+    return x * x
+
+
+def of_dict(p, n):
+    return p["a"][0] * p["b"]
+
+
+@dataclasses.dataclass
+class Settings:
+    scale: float
+    count: int
+
+
+def refused(attempt, *parts, place="def "):
+    with pytest.raises(NotDifferentiable) as found:
+        attempt()
+    error = found.value
+    text = str(error)
+    for part in parts:
+        assert part in text, text
+    assert error.file == __file__
+    assert place in error.text
+    assert error.hint
+    assert error.__cause__ is None
+    return error
+
+
+@pytest.mark.parametrize(
+    ("argnums", "args", "parts"),
+    [
+        (0, (3, 2.0), ("x is an int", "3.0 instead of 3", "leave x out")),
+        ("y", (3.0, 2), ("y is an int",)),
+        (-1, (3.0, 2), ("mode is a str",)),
+        (2, (3.0, 2.0, "b"), ("mode is a str",)),
+        (0, (True, 2.0), ("x is a bool",)),
+        (0, (None, 2.0), ("x is None",)),
+        (0, (np.int64(3), 2.0), ("x is a NumPy int64", "float(x)")),
+        (0, (np.arange(3), 2.0), ("x is an array of dtype int64", "x.astype(float)")),
+        (0, (np.ones(3, bool), 2.0), ("x is an array of dtype bool",)),
+        (0, (np.array([1.0], object), 2.0), ("x is of type object",)),
+        (0, (Fraction(1, 2), 2.0), ("x is of type Fraction",)),
+        ((0, "x"), (3.0, 2.0), ("has x twice",)),
+        (5, (3.0, 2.0), ("argnums is 5",)),
+        ("q", (3.0, 2.0), ("'q'", "its arguments are x, y")),
+    ],
+)
+def test_arguments(argnums, args, parts):
+    for transform in (srcad.grad, srcad.jacfwd, srcad.jacrev, srcad.derivative):
+        error = refused(lambda: transform(f, argnums)(*args), *parts)
+        assert error.line == f.__code__.co_firstlineno
+
+
+def test_arguments_in_containers():
+    def grad(p):
+        return srcad.grad(of_dict)(p, 1)
+
+    refused(lambda: grad({"a": [1, 2.0], "b": 2.0}), "p['a'] is a list with integers")
+    refused(lambda: grad({"a": [1, 2], "b": 2.0}), "p['a'] is a list of int", "1.0 for 1")
+    refused(lambda: grad({"a": (1.0, 2), "b": 2.0}), "p['a'][1] is an int")
+    refused(lambda: grad({"a": (1.0, "s"), "b": 2.0}), "p['a'][1] is a str")
+    refused(lambda: grad({"a": (1.0, False), "b": 2.0}), "p['a'][1] is a bool")
+    refused(lambda: grad({"a": (1.0,), "b": np.arange(2)}), "p['b'] is an array of dtype int64")
+    refused(lambda: srcad.grad(lambda s: s.scale)(Settings(1.0, 2)), "s.count is an int", place="s")
+
+
+def test_the_place_inside_a_function_is_that_of_the_call():
+    def outer(x):
+        return srcad.grad(f)(2, x)
+
+    refused(lambda: srcad.grad(outer)(2.0), "x is an int", place="srcad.grad(f)(2, x)")
+
+
+@pytest.mark.parametrize(
+    ("result", "part"),
+    [
+        (lambda x: x * np.ones(3), "an array"),
+        (lambda x: x * np.ones(1), "an array"),
+        (lambda x: None, "None"),
+        (lambda x: "a", "a str"),
+        (lambda x: f"{x}", "a str"),
+        (lambda x: x * 1j, "a complex number"),
+        (lambda x: (x, x), "a tuple"),
+        (lambda x: [x, x], "a list"),
+        (lambda x: {"a": x}, "a dict"),
+        (lambda x: int(x), "an int"),
+        (lambda x: x > 1, "a bool"),
+        (lambda x: np.array([1, 2]), "an array"),
+    ],
+)
+def test_results(result, part):
+    error = refused(lambda: srcad.grad(result)(1.5), "one real scalar", part, place="lambda")
+    assert error.line == result.__code__.co_firstlineno
+    refused(lambda: srcad.value_and_grad(result)(1.5), part, place="lambda")
+
+
+def test_results_of_jacobians():
+    refused(lambda: srcad.jacrev(lambda x: None)(1.5), "returns None", place="lambda")
+    refused(lambda: srcad.jacrev(lambda x: np.array([1, 2]))(1.5), "i8", place="lambda")
+
+
+def test_aux_that_is_missing():
+    refused(lambda: srcad.grad(squares, has_aux=True)(1.5), "has_aux=True")
+
+
+def test_derivative_is_by_a_number():
+    refused(lambda: srcad.derivative(squares)(np.ones(2)), "x is f8", "jacobian")
+
+
+def test_points():
+    refused(lambda: srcad.vjp(f, 1.0, 2), "y is an int")
+    refused(lambda: srcad.jvp(f, (1.0, 2), (1.0, 1)), "y is an int")
+    refused(lambda: srcad.hvp(squares, (np.ones(2),), (np.ones(2),)), "one real scalar")
+
+
+def test_cotangents_and_tangents_of_another_structure():
+    x = np.ones(3)
+    for value, ct in [
+        (x, np.ones(2)),
+        (2.0, np.ones(2)),
+        (x, 1.0),
+        (x, x * 1j),
+        (x, None),
+        (x, "s"),
+    ]:
+        with pytest.raises(UnsupportedValue, match="cotangent"):
+            srcad.vjp(squares, value)[1](ct)
+        with pytest.raises(UnsupportedValue, match="tangent"):
+            srcad.jvp(squares, (value,), (ct,))
+    with pytest.raises(UnsupportedValue, match="tuple of 2"):
+        srcad.vjp(lambda x: (x, x), 2.0)[1]((1.0,))
+    with pytest.raises(UnsupportedValue, match="keys"):
+        srcad.vjp(lambda x: {"a": x}, 2.0)[1]({"b": 1.0})
+    with pytest.raises(TypeError, match="one for each"):
+        srcad.jvp(f, (1.0, 2.0), (1.0,))
+    with pytest.raises(TypeError, match="tuple of primals"):
+        srcad.jvp(squares, 1.0, 1.0)
+
+
+@pytest.mark.parametrize("cls", [np.matrix, np.ma.MaskedArray])
+def test_arrays_whose_operators_differ(cls):
+    array = np.array([[1.0, 2.0]]).view(cls)
+    with pytest.raises(UnsupportedValue, match=r"np\.asarray\(x\)"):
+        srcad.grad(lambda x: np.sum(x * x))(array)
+
+
+def test_what_is_no_function():
+    with pytest.raises(UnsupportedValue, match=r"srcad.grad\(f\)\(x\)"):
+        srcad.grad(3.0)
+
+
+@pytest.mark.parametrize(
+    ("x", "kind"),
+    [
+        (3.0, float),
+        (np.float64(3.0), float),
+        (np.float32(3.0), np.float32),
+        (np.longdouble(3.0), np.longdouble),
+        (np.array(3.0), float),
+    ],
+)
+def test_kinds_of_gradients_of_numbers(x, kind):
+    gradient = srcad.grad(squares)(x)
+    assert isinstance(gradient, kind)
+    assert gradient == 6.0
+    assert np.shape(gradient) == ()
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.longdouble])
+def test_dtypes_of_gradients_of_arrays(dtype):
+    x = np.ones(2, dtype)
+    gx, gy = srcad.grad(lambda x, y: np.sum(x * y), (0, 1))(x, np.ones(2))
+    assert (gx.dtype, gy.dtype) == (dtype, np.float64)
+    assert srcad.grad(lambda x: np.sum(x * x))(x).dtype == dtype
