@@ -228,10 +228,7 @@ def set_attribute(low: Lowering, obj: Abstract, name: str, value: Abstract) -> N
         if contents.origin is None:
             low.set_contents(obj, contents.set(name, value))
             return
-    low.refuse(
-        f"the attribute {name} of an object that existed before the call is assigned",
-        "keep the value in a local variable and return it",
-    )
+    low.refuse(*refusal("attribute write"))
 
 
 _NUMBER_TYPES = {"bool": bool, "int": int, "real": float, "float": float, "complex": complex}

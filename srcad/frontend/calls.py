@@ -224,7 +224,7 @@ def primitive(
     if "out" in keywords and not (
         isinstance(keywords["out"], Static) and keywords["out"].value is None
     ):
-        low.refuse("out= writes an array in place", "use the returned array: y = np.add(a, b)")
+        low.refuse(*refusal("out argument", name=getattr(function, "__name__", "this call")))
     keywords = {k: v for k, v in keywords.items() if k != "out"}
     pure = library.is_known(function) or _is_pure(function)
     take = low.peek if pure else low.atom
@@ -233,7 +233,7 @@ def primitive(
     if library.is_effect(function) or not pure:
         return opaque(low, function, args, keywords)
     if _writes(function):
-        containers.refuse_array_write(low, args[0])
+        low.refuse(*refusal("array method", name=getattr(function, "__name__", "this call")))
     return containers.wrap(low, low.builder.apply(function, *atoms, **named))
 
 
@@ -349,10 +349,7 @@ def call_code(
     if key in [k for k, _ in session.active] and _has_data(low, bound):
         raise RecursionFound(key)
     if len(session.active) > _DEPTH:
-        low.refuse(
-            f"{code.name} calls itself too deeply while its source is read",
-            "recursion has to keep the types of its arguments, or use a loop",
-        )
+        low.refuse(*refusal("recursion"))
     state, mark, dead = dict(low.state), len(low.builder.ops), low.dead
     try:
         return run_body(low, code, bound, key)

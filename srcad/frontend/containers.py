@@ -219,10 +219,7 @@ def unpack(low: Lowering, value: Abstract, count: int | None = None) -> list[Abs
             wrap(low, low.builder.apply(operator.getitem, atom, Literal(k)), element=True)
             for k in range(count)
         ]
-    low.refuse(
-        "the number of items to unpack is known at run time only",
-        "index the items, or pass the list itself",
-    )
+    low.refuse(*refusal("arguments"))
 
 
 def length(low: Lowering, value: Abstract) -> Abstract:
@@ -333,8 +330,7 @@ def _item(low: Lowering, obj: Any, items: tuple[Abstract, ...], index: Abstract)
         return low.raise_known(IndexError(f"{_class_name(obj)} index out of range"))
     if not all(map(is_leaf, items)) or not _joinable(items):
         low.refuse(
-            "objects of different kinds are indexed by a run-time index",
-            "loop over the objects themselves: for w in weights, or zip(...)",
+            *refusal("mixed items"),
             kind=NeedsUnroll,
         )
     if is_list:
@@ -342,9 +338,7 @@ def _item(low: Lowering, obj: Any, items: tuple[Abstract, ...], index: Abstract)
         return get_item(low, obj, index) if held else NONE
     made = low.builder.apply(make_tuple, *map(low.atom, items))
     if _is_slice(index):
-        low.refuse(
-            "a tuple is sliced at run-time bounds", "use a list or an array", kind=NeedsUnroll
-        )
+        low.refuse(*refusal("changing length", type="tuple"), kind=NeedsUnroll)
     return wrap(low, low.builder.apply(operator.getitem, made, low.atom(index)))
 
 
@@ -405,8 +399,7 @@ def set_item(low: Lowering, obj: Abstract, index: Abstract, value: Abstract) -> 
                 low.refuse("a slice of a list is assigned", "build the new list with + or a loop")
             if isinstance(contents, Items) and not _joinable_with(low, contents.items, value):
                 low.refuse(
-                    "objects of different kinds are stored at a run-time index",
-                    "keep items of different kinds in separate lists",
+                    *refusal("mixed items"),
                     kind=NeedsUnroll,
                 )
             update(low, obj, operator.setitem, low.atom(index), low.atom(value), item=value)
@@ -428,10 +421,7 @@ def _joinable_with(low: Lowering, items: tuple[Abstract, ...], value: Abstract) 
 
 def refuse_array_write(low: Lowering, obj: Abstract) -> None:
     """An array is written in place."""
-    low.refuse(
-        "an array is written in place",
-        "make a new array: np.where, np.concatenate, or a list that becomes an array at the end",
-    )
+    low.refuse(*refusal("index write"))
 
 
 def delete_item(low: Lowering, obj: Abstract, index: Abstract) -> None:
@@ -463,7 +453,7 @@ def delete_item(low: Lowering, obj: Abstract, index: Abstract) -> None:
             return
         methods.call_method(low, obj, "pop", [index], {})
         return
-    low.refuse("an item of this is deleted", "build a new list without it")
+    low.refuse(*refusal("delete"))
 
 
 _LENGTHENS = {operator.setitem: 0, list.append: 1, list.insert: 1, list.pop: -1}
@@ -488,8 +478,7 @@ def update(
         joined = join(inner, added)
         if not (can_join(joined, inner) and can_join(joined, added)):
             low.refuse(
-                f"a list of {inner} gets a {added}",
-                "keep items of different kinds in separate lists",
+                *refusal("kind change", name="an item of a list or dict", one=inner, other=added)
             )
         kind = ListType(joined) if isinstance(kind, ListType) else DictType(joined)
         low.freeze(item)
@@ -545,7 +534,7 @@ def combine(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract | None
             and isinstance(value.type, ListType)
             and op in (operator.add, operator.mul)
         ):
-            low.refuse("a tuple of run-time length is joined or repeated", "use lists")
+            low.refuse(*refusal("changing length", type="tuple"))
     if isinstance(x, SetRef) and isinstance(y, SetRef) and op in _SET_METHODS:
         return call_method(low, x, _SET_METHODS[op], [y], {})
     if op is operator.or_ and isinstance(x, DictRef) and isinstance(y, DictRef):

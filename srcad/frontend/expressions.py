@@ -31,6 +31,7 @@ from srcad.frontend.abstract import (
     TupleRef,
 )
 from srcad.frontend.control import choose
+from srcad.frontend.fence import refusal
 from srcad.frontend.loops import RetryLoop
 from srcad.frontend.lowering import Frame, Lowering
 from srcad.frontend.narrowing import narrow
@@ -125,8 +126,7 @@ def evaluate(low: Lowering, node: Any) -> Abstract:
         case gast.Slice():
             return evaluate_index(low, node)
     low.refuse(
-        f"{type(node).__name__} expressions are not supported in differentiated functions",
-        "write it with calls, lists and tuples",
+        *refusal("node", what=f"an expression of kind {type(node).__name__}"),
         node,
     )
 
@@ -166,8 +166,7 @@ def load(low: Lowering, name: str, node: Any = None) -> Abstract:
                         raise RetryLoop(loop, key)
             if value is None:
                 low.refuse(
-                    f"{name} is read before it has a value",
-                    "assign it before this line on every path",
+                    *refusal("unbound", name=name),
                     node,
                 )
             if isinstance(value, MaybeUnbound):
@@ -200,15 +199,9 @@ def owner_of(low: Lowering, name: str) -> Frame:
             if name in parent.scope.locals:
                 return parent
             parent = parent.parent
-        low.refuse(
-            f"nonlocal {name} belongs to a function that has returned",
-            "pass the value as an argument and return the new one",
-        )
+        low.refuse(*refusal("nonlocal", name=name))
     if name in frame.scope.globals:
-        low.refuse(
-            f"the global {name} is assigned",
-            "return the new value instead of assigning a global",
-        )
+        low.refuse(*refusal("global", name=name))
     return frame
 
 
@@ -518,7 +511,7 @@ def evaluate_manager(low: Lowering, node: Any) -> Abstract:
     callee = evaluate(low, node.func)
     if not isinstance(callee, Static):
         low.refuse(
-            "the context manager is made by a function defined here", "define it at module level"
+            *refusal("context manager", name="a manager that is made by a function defined here")
         )
     if callee.value is contextlib.suppress:
         return callee

@@ -68,26 +68,20 @@ REFUSED: dict[str, Refusal] = {
         "use the function that returns a new array, as np.sort(x) for x.sort()",
     ),
     "out argument": Refusal("the argument 'out' of {name}", "use the value that is returned"),
-    "argument write": Refusal(
-        "writing into '{name}', which belongs to the caller,", "copy it first, or build a new one"
-    ),
-    "captured write": Refusal(
-        "changing '{name}', which is not local,",
-        "pass it in as an argument and return the changed one",
+    "recursive change": Refusal(
+        "the recursive function '{name}', which changes something outside it,",
+        "return the new value and let the caller assign it",
     ),
     "attribute write": Refusal(
         "assigning to an attribute of an object that was not made here",
         "use a local variable, or return the new value",
     ),
     "delete": Refusal(
-        "'del' of an item or an attribute", "build a new list or dict without the entry"
+        "'del' of an attribute, or of an item of an array", "build a new one without it"
     ),
     "shared container": Refusal(
         "changing a list, dict or object that something else may also refer to",
         "change a copy of it: list(xs), dict(d), copy.copy(obj)",
-    ),
-    "alias": Refusal(
-        "a write to memory that '{name}' may share", "copy '{name}' before it is written"
     ),
     # Met in lowering: values.
     "function choice": Refusal(
@@ -98,7 +92,7 @@ REFUSED: dict[str, Refusal] = {
         "a function as a result", "return numbers and arrays; make the function in the caller"
     ),
     "kind change": Refusal(
-        "'{name}' that is {one} on one way through the code and {other} on another",
+        "{name} that is {one} on one way through the code and {other} on another",
         "give it the same kind of value on every way",
     ),
     "unbound": Refusal(
@@ -112,6 +106,18 @@ REFUSED: dict[str, Refusal] = {
     ),
     "active set": Refusal("a set of differentiable values", "use a list or an array"),
     "active key": Refusal("a differentiable value as a key or a string", "use it as a number only"),
+    "mixed items": Refusal(
+        "an item at a run-time index of objects of different kinds",
+        "loop over the objects themselves: for w in weights, or zip(...)",
+    ),
+    "changing types": Refusal(
+        "a loop in which the types of variables change from iteration to iteration",
+        "give each variable one type before the loop and in it",
+    ),
+    "local function": Refusal(
+        "a function made here and given to code that srcad does not look into",
+        "call it here, or pass a function defined at module level",
+    ),
     "iteration": Refusal(
         "a loop over {type}", "loop over a range, an array, or a list, tuple or dict"
     ),
@@ -123,7 +129,9 @@ REFUSED: dict[str, Refusal] = {
         "recursion whose argument types change from call to call",
         "pass the same types in every call: float(x), np.asarray(x)",
     ),
-    "generator value": Refusal("a generator that is kept or passed on", "use a list comprehension"),
+    "generator value": Refusal(
+        "an iterator that is passed on as a value", "make it a list: list(...)"
+    ),
     "context manager": Refusal(
         "'with {name}'", "move the block out of the function, or drop the context manager"
     ),

@@ -202,7 +202,7 @@ def _loops(low: Lowering, iterable: Abstract) -> bool:
         case Value(type=TupleType()):
             return False
         case Value(type=Array(dims=())):
-            low.refuse("iteration over a 0-d array", "use the number itself")
+            low.refuse(*refusal("iteration", type="an array without axes"))
         case Value():
             return True
     return False
@@ -277,10 +277,7 @@ class _Streams:
                 return self.open(containers.keys_of(low, iterable))
             case Value():
                 return self._array(iterable, backward)
-        low.refuse(
-            "iteration over this object is not supported",
-            "iterate over a list, a range or an array",
-        )
+        low.refuse(*refusal("iteration", type="this object"))
 
     def _first(self, part: Abstract) -> Abstract:
         while isinstance(part, Zip) and part.parts:
@@ -323,7 +320,7 @@ class _Streams:
         else:
             inner = UNKNOWN if isinstance(kind, Unknown) else OBJECT
         if isinstance(kind, NumPyScalar):
-            low.refuse("iteration over a number", "iterate over an array or a list")
+            low.refuse(*refusal("iteration", type="a number"))
         return self._target(ItemStream(value, backward), inner)
 
     def _reversed(self, start: Atom, stop: Atom, step: Atom) -> tuple[Atom, Atom, Atom]:

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import builtins
 import dataclasses
+import enum
 import functools
 import operator
 import types
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -79,6 +81,10 @@ class Capture:
     """Whether the code is valid for this very object or constant, not for all of its kind."""
 
 
+current: ContextVar[Importer | None] = ContextVar("current", default=None)
+"""The importer of the function being lowered: what rule bodies refer to, it refers to."""
+
+
 class Importer:
     """Brings live objects into one session."""
 
@@ -92,6 +98,12 @@ class Importer:
         self.lists: dict[Value, Any] = {}
         self.elements: dict[Any, Any] = {}
         self._imported: dict[Any, Abstract] = {}
+
+    def for_rule(self) -> Importer:
+        """The importer of a rule body: its captures are those of the function it goes into."""
+        made = Importer(self.exact)
+        made.captures, made.sizes = self.captures, self.sizes
+        return made
 
     # ---- types
 
@@ -191,7 +203,7 @@ class Importer:
                     part(operator.getitem, k, obj[k], n) for k, n in zip(keys, names, strict=True)
                 )
                 return low.new_dict(Entries(keys, values))
-        if is_code(obj):
+        if is_code(obj) or isinstance(obj, enum.Enum):
             return self.constant(low, obj)
         if hasattr(obj, "__dict__") or dataclasses.is_dataclass(obj):
             return low.new_object(type(obj), Fields((), (), Origin(obj, value, access)))
@@ -392,8 +404,12 @@ class Importer:
             self.captures[key] = Capture(name, access, None, dict(obj), True)
             result = Static(obj)
         else:
-            value = Value(name, self.type_of(obj))
-            self.captures[key] = Capture(name, access, value, obj, False)
+            known = self.captures.get(key)
+            if known is not None and known.value is not None:
+                value = known.value  # a rule body has read it
+            else:
+                value = Value(name, self.type_of(obj))
+                self.captures[key] = Capture(name, access, value, obj, False)
             result = self._structure(low, obj, value, name, access)
         self._imported[key] = result
         _keep_places(low, places)
@@ -420,7 +436,7 @@ def _is_library(module: str | None) -> bool:
 
 def _is_constant(obj: Any) -> bool:
     """Whether an object is part of the program: code, or what decides its course."""
-    if is_code(obj) or obj is None:
+    if is_code(obj) or obj is None or isinstance(obj, enum.Enum):
         return True
     return isinstance(obj, (bool, str, int)) and not isinstance(obj, np.generic)
 

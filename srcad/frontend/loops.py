@@ -116,8 +116,7 @@ def lower_loop(
     finally:
         low.loops.pop()
     low.refuse(
-        "the types of what this loop carries do not settle",
-        "give each variable one type before the loop and in it",
+        *refusal("changing types"),
         kind=NeedsUnroll,
     )
 

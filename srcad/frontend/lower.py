@@ -10,15 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from srcad.errors import UnsupportedSyntax
 from srcad.frontend import calls
 from srcad.frontend.abstract import Abstract
-from srcad.frontend.live import Capture, Importer
+from srcad.frontend.live import Capture, Importer, current
 from srcad.frontend.lowering import (
     _PACKAGE,
     Frame,
     Library,
     Lowering,
     NeedsExact,
+    NeedsUnroll,
     Session,
     Unreachable,
 )
@@ -79,6 +81,20 @@ def lower_function(
     Raises ``SourceError`` where the source cannot be followed.
     """
     try:
+        return _lower_fitting(function, args, keywords, library, exact)
+    except NeedsUnroll as error:  # there was no loop to unroll
+        raise UnsupportedSyntax(error.place, error.message, error.hint) from None
+
+
+def _lower_fitting(
+    function: Any,
+    args: tuple[tuple[str, Any], ...],
+    keywords: tuple[tuple[str, Any], ...],
+    library: Library,
+    exact: bool,
+) -> Lowered:
+    """Lower in fast code if that fits the function, else in exact code."""
+    try:
         lowered = _lower(function, args, keywords, library, exact)
     except NeedsExact:
         return _lower(function, args, keywords, library, True)
@@ -112,6 +128,7 @@ def _lower(
         value = Value(name, importer.type_of(example))
         parameters.append(Parameter(name, value, example))
         abstract[name] = importer.argument(low, example, value, number)
+    token = current.set(importer)
     try:
         result = calls.call(
             low,
@@ -122,6 +139,8 @@ def _lower(
         packed = low.atom(result)
     except Unreachable:
         packed = Literal(None)
+    finally:
+        current.reset(token)
     captured = tuple(importer.captures.values())
     taken = {p.name for p in parameters}
     for capture in captured:

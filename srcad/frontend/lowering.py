@@ -8,6 +8,7 @@ a copy of the state, into a builder of its own; ``merge`` brings the copies toge
 
 from __future__ import annotations
 
+import linecache
 import operator
 import os
 from collections.abc import Callable, Iterator
@@ -199,7 +200,9 @@ class Lowering:
         return Loc(source.file, node.lineno, node.col_offset, line)
 
     def place(self, node: Any = None) -> Place | None:
-        """Where a node stands, for an error."""
+        """Where a node stands, for an error; of srcad's own source, the user's statement it is for."""
+        if self.internal:
+            return place_of(self.builder.loc)
         node = self.node if node is None else node
         return self.frame.source.place(node) if hasattr(node, "lineno") else None
 
@@ -426,17 +429,13 @@ class Lowering:
             case AccumulatorRef():
                 raise AssertionError("an adjoint that is added to is used as a value")
             case Closure() | Method() | Partial() | Transformed() | Intrinsic():
-                self.refuse(
-                    "a function made here is given to code that srcad does not look into",
-                    "call it here, or pass a function defined at module level",
-                    kind=NeedsUnroll,
-                )
+                self.refuse(*refusal("local function"), kind=NeedsUnroll)
             case SetRef():
                 contents = self.contents(value)
                 assert isinstance(contents, Members)
                 return Literal(set(contents.values))
             case Zip() | Enumerate() | Reversed() | IteratorRef():
-                self.refuse("an iterator is used as a value", "wrap it in list(...)")
+                self.refuse(*refusal("generator value"))
 
     def list_atom(self, ref: ListRef) -> Atom:
         """The run-time list; from then on it is shared with whatever got it."""
@@ -484,10 +483,16 @@ class Lowering:
         return self.frame.source.file.startswith(_PACKAGE)
 
 
-SHARED = "shared"
-
 Handler = Callable[[Lowering, list[Abstract], dict[str, Abstract]], Any]
 """What a builtin does to abstract values; NotImplemented leaves the call as it is."""
+
+
+def place_of(loc: Loc | None) -> Place | None:
+    """A statement's place, for an error."""
+    if loc is None:
+        return None
+    text = linecache.getline(loc.file, loc.line).rstrip("\r\n") or loc.text
+    return Place(loc.file, loc.line, loc.column, text)
 
 
 def is_leaf(value: object) -> bool:

@@ -19,6 +19,7 @@ from srcad.frontend.abstract import (
     TupleRef,
 )
 from srcad.frontend.control import branch, choose
+from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Lowering
 from srcad.ir import Atom
 
@@ -91,7 +92,7 @@ def pattern(low: Lowering, subject: Abstract, node: Any, bindings: Bindings) -> 
             return _class(low, subject, node, bindings)
         case gast.MatchMapping(keys=keys, patterns=patterns, rest=rest):
             return _mapping(low, subject, keys, patterns, rest, bindings)
-    low.refuse("this pattern is not supported", "use if and elif", node)
+    low.refuse(*refusal("pattern"), node)
 
 
 def _name(name: Any) -> str:
@@ -118,12 +119,10 @@ def _sequence(
     if not isinstance(subject, (TupleRef, ListRef)):
         if isinstance(subject, Static):
             return False
-        low.refuse("a sequence pattern is matched against run-time data", "unpack or index it")
+        low.refuse(*refusal("pattern"))
     items = containers.items_of(low, subject)
     if items is None:
-        low.refuse(
-            "the length of the matched list is known at run time only", "test its len() with if"
-        )
+        low.refuse(*refusal("changing length", type="list"))
     stars = [k for k, p in enumerate(patterns) if isinstance(p, gast.MatchStar)]
     if (not stars and len(items) != len(patterns)) or len(items) < len(patterns) - len(stars):
         return False
@@ -171,7 +170,7 @@ def _mapping(
     bindings: Bindings,
 ) -> bool | Atom:
     if not isinstance(subject, DictRef) or not isinstance(low.contents(subject), Entries):
-        low.refuse("a mapping pattern is matched against run-time data", "test the keys with if")
+        low.refuse(*refusal("pattern"))
     contents = low.contents(subject)
     assert isinstance(contents, Entries)
     matched: bool | Atom = True

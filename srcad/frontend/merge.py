@@ -28,19 +28,22 @@ from srcad.frontend.abstract import (
     Members,
     Method,
     ObjectRef,
+    Partial,
     Poison,
     RangeRef,
     SetRef,
     SliceRef,
     Static,
+    Transformed,
     TupleRef,
     references,
 )
+from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Lowering, Region, is_leaf
 from srcad.ir import Atom, Literal, Value
 from srcad.ir.core import make_dict, make_list
 from srcad.ir.infer import atom_type
-from srcad.ir.types import ListType, TupleType, Type, can_join, join_all
+from srcad.ir.types import UNKNOWN, ListType, TupleType, Type, can_join, join_all
 
 Leaf = Callable[[str, list[Atom | None], Type], Value]
 """Makes the value that paths hand over: its hint, the atom of each path (None: no value), its type."""
@@ -137,7 +140,26 @@ class Merger:
                 return SliceRef(
                     *(self._present([getattr(v, n) for v in values], hint) for n in names)
                 )
+        if self.low.internal and not partial and all(map(self._is_untyped, present)):
+            # in a rule, what an unknown array becomes as a list is as unknown as itself
+            atoms = [self._peek(k, v) for k, v in enumerate(values)]
+            return self.leaf(hint, list(atoms), UNKNOWN)
+        if any(map(_is_function, present)):
+            return Poison(*refusal("function choice"))
         return self._poison(hint)
+
+    def _is_untyped(self, value: Any) -> bool:
+        if isinstance(value, Value):
+            return value.type == UNKNOWN
+        if not isinstance(value, ListRef):
+            return False
+        key = ("place", value.place, "")
+        held = [s.state[key] for s in self.sides if key in s.state]
+        return all(isinstance(c, Held) and c.value.type == UNKNOWN for c in held)
+
+    def _peek(self, side: int, value: Abstract) -> Atom:
+        with self.low.inside(self.sides[side]):
+            return self.low.peek(value)
 
     def _each(self, values: list[Any], part: str, count: int, hint: str) -> tuple[Any, ...]:
         return tuple(
@@ -152,10 +174,9 @@ class Merger:
         kinds = [atom_type(a) for a in atoms if a is not None]
         kind = join_all(tuple(kinds))
         if not all(can_join(kind, k) for k in kinds):
-            return Poison(
-                f"{hint or 'a value'} may be of different kinds here ({', '.join(map(str, kinds))})",
-                "give it one type on all paths",
-            )
+            names = list(dict.fromkeys(map(str, kinds)))
+            what = f"'{hint}'" if hint else "a value"
+            return Poison(*refusal("kind change", name=what, one=names[0], other=names[-1]))
         return self.leaf(hint, atoms, kind)
 
     def _poison(self, hint: str) -> Poison:
@@ -249,6 +270,12 @@ class Merger:
             return low.builder.apply(
                 make_dict, *(a for k, v in pairs for a in (Literal(k), low.atom(v)))
             )
+
+
+def _is_function(value: Any) -> bool:
+    if isinstance(value, Static):
+        return callable(value.value)
+    return isinstance(value, (Closure, Method, Partial, Transformed))
 
 
 def count_of(contents: Any) -> int | None:

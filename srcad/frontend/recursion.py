@@ -26,6 +26,7 @@ from srcad.frontend.abstract import (
     Static,
     TupleRef,
 )
+from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Lowering, Region, Unreachable, is_leaf
 from srcad.frontend.merge import Merger
 from srcad.ir import Atom, Call, Function, FunctionRef, Value
@@ -206,10 +207,7 @@ def lower_outlined(
                 )
             for changed in outer:
                 if low.state.get(changed) is not outer[changed]:
-                    low.refuse(
-                        f"the recursive function {code.name} changes something outside it",
-                        "return the new value instead",
-                    )
+                    low.refuse(*refusal("recursive change", name=code.name))
             leaves: list[Value] = []
             atoms: list[Atom] = []
 
@@ -241,9 +239,7 @@ def lower_outlined(
             made.done = True
             return
         made.result, made.leaves, made.extras = template, tuple(leaves), extras
-    low.refuse(
-        f"the type of what {code.name} returns does not settle", "return one type on all paths"
-    )
+    low.refuse(*refusal("recursion"))
 
 
 def _forced(merger: Merger, low: Lowering, value: Abstract) -> Any:

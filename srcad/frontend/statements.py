@@ -28,6 +28,7 @@ from srcad.frontend.abstract import (
 )
 from srcad.frontend.attempts import Except, Step, lower_try, lower_with
 from srcad.frontend.control import Thunk, branch, run_sequence
+from srcad.frontend.fence import refusal
 from srcad.frontend.loops import lower_loop
 from srcad.frontend.lowering import Key, Lowering, Unreachable
 from srcad.frontend.matching import lower_match
@@ -135,8 +136,11 @@ def run_statement(low: Lowering, node: Any, rest: Callable[[], None] | None) -> 
                     low.state[low.variable(alias.asname or alias.name)] = found
             case _:
                 low.refuse(
-                    f"{type(node).__name__} statements are not supported in differentiated functions",
-                    "move it out of the function",
+                    *(
+                        refusal("import")
+                        if isinstance(node, gast.ImportFrom)
+                        else refusal("node", what=f"a statement of kind {type(node).__name__}")
+                    ),
                     node,
                 )
     return None
@@ -184,7 +188,7 @@ def assign(low: Lowering, target: Any, value: Abstract) -> None:
         case gast.Attribute(value=obj, attr=name):
             attributes.set_attribute(low, expressions.evaluate(low, obj), name, value)
         case _:
-            low.refuse(f"assignment to {type(target).__name__} is not supported", "", target)
+            low.refuse(*refusal("node", what=f"a target of kind {type(target).__name__}"), target)
 
 
 def assign_all(low: Lowering, elts: list[Any], value: Abstract) -> None:
@@ -270,10 +274,7 @@ def augmented(low: Lowering, op: Any, current: Abstract, value: Abstract) -> Abs
     if isinstance(current, MaybeUnbound):
         current = low.bound(current)
     if isinstance(current, Value) and isinstance(current.type, Array):
-        low.refuse(
-            "an augmented assignment writes an array in place",
-            "write x = x + y instead of x += y",
-        )
+        low.refuse(*refusal("augmented array", op=_symbol(op)))
     if isinstance(current, Value) and isinstance(current.type, Unknown):
         low.builder.effect(require_number, current)
     if isinstance(current, ObjectRef):
@@ -286,6 +287,14 @@ def augmented(low: Lowering, op: Any, current: Abstract, value: Abstract) -> Abs
             "a list inside a container is extended in place", "use append or extend on a name"
         )
     return expressions.binary(low, op, current, value)
+
+
+def _symbol(op: Any) -> str:
+    symbols = {
+        operator.add: "+=", operator.sub: "-=", operator.mul: "*=", operator.truediv: "/=",
+        operator.pow: "**=", operator.matmul: "@=", operator.floordiv: "//=", operator.mod: "%=",
+    }  # fmt: skip
+    return symbols.get(op, "an augmented assignment")
 
 
 def delete(low: Lowering, target: Any) -> None:
@@ -301,7 +310,7 @@ def delete(low: Lowering, target: Any) -> None:
             for elt in elts:
                 delete(low, elt)
         case _:
-            low.refuse("an attribute is deleted", "leave the attribute alone", target)
+            low.refuse(*refusal("delete"), target)
 
 
 def require(low: Lowering, holds: bool | Atom, error: BaseException) -> None:

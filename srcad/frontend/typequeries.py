@@ -25,6 +25,7 @@ from srcad.frontend.abstract import (
     TupleRef,
     Zip,
 )
+from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Handler, Lowering, NeedsExact
 from srcad.ir import Value
 from srcad.ir.types import (
@@ -134,7 +135,7 @@ def _classes(value: Abstract) -> tuple[type, ...] | None:
 def type_call(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
     """``type(value)``"""
     if len(args) != 1:
-        low.refuse("a class is made in a differentiated function", "define it at module level")
+        low.refuse(*refusal("class"))
     cls = class_of(low, args[0])
     return NotImplemented if cls is None else Static(cls)
 
