@@ -8,6 +8,7 @@ they run at each call.
 
 from __future__ import annotations
 
+import enum
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -89,7 +90,7 @@ def key_of(value: Any, sizes: dict[int, int]) -> Any:
         return kind, tuple([(type(k), k, key_of(v, sizes)) for k, v in value.items()])
     if isinstance(value, np.ndarray):
         return kind, value.dtype, value.shape
-    if isinstance(value, (int, float, complex, str, bytes)) or callable(value):
+    if isinstance(value, (int, float, complex, str, bytes, enum.Enum)) or callable(value):
         return kind, Identity(value)
     # an instance: what is read of it has guards of its own
     return kind

@@ -12,6 +12,7 @@ is not kept: such code is generated anew in each process.
 
 from __future__ import annotations
 
+import enum
 import functools
 import hashlib
 import inspect
@@ -131,6 +132,8 @@ class _Describer:
             case functools.partial():
                 names = ", ".join(obj.keywords)
                 return f"partial {self.constant(obj.func)} {len(obj.args)} {names}"
+            case enum.Enum():
+                return f"member {self.kind(type(obj))} {obj.name}"
             case np.dtype():
                 return f"dtype {obj.str} {obj.fields}"
         return self._other(obj)

@@ -18,11 +18,14 @@ from srcad.frontend.abstract import (
     Closure,
     DictRef,
     Entries,
+    Fields,
+    Held,
     Items,
     ListRef,
     MaybeUnbound,
     Method,
     ObjectRef,
+    Origin,
     Partial,
     Poison,
     SetRef,
@@ -377,6 +380,9 @@ def identical(low: Lowering, x: Abstract, y: Abstract) -> bool | Abstract:
     if isinstance(x, Static) and isinstance(y, Static):
         return x.value is y.value
     if isinstance(x, (ListRef, DictRef, ObjectRef)) or isinstance(y, (ListRef, DictRef, ObjectRef)):
+        if x != y and (live := _live_value(low, x)) and (other := _live_value(low, y)):
+            # two names for what existed before the call: it may be one object
+            return wrap(low, low.builder.apply(operator.is_, live, other))
         return x == y
     if isinstance(x, Value) and isinstance(y, Value):
         return True if x is y else wrap(low, low.builder.apply(operator.is_, x, y))
@@ -390,6 +396,17 @@ def identical(low: Lowering, x: Abstract, y: Abstract) -> bool | Abstract:
                 return False
             return wrap(low, low.builder.apply(operator.is_, value, Literal(other.value)))
     return False
+
+
+def _live_value(low: Lowering, ref: Abstract) -> Value | None:
+    """The run-time object of a container or an instance that existed before the call."""
+    if isinstance(ref, (ListRef, DictRef, ObjectRef)):
+        match low.contents(ref):
+            case Fields(origin=Origin(value=value)):
+                return value
+            case Held(value=value, borrowed="argument"):
+                return value
+    return None
 
 
 # ---- displays

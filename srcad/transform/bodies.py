@@ -12,7 +12,7 @@ import numpy as np
 from srcad import rules
 from srcad.frontend import builtin, calls, containers
 from srcad.frontend.abstract import Abstract, AccumulatorRef, Held, ListRef, Static, TupleRef
-from srcad.frontend.live import Importer
+from srcad.frontend.live import Importer, current
 from srcad.frontend.lower import _NoSource
 from srcad.frontend.lowering import Frame, Lowering, Session
 from srcad.frontend.scopes import Scope
@@ -105,7 +105,8 @@ _EMPTY = Scope(frozenset(), frozenset(), frozenset())
 
 def lowering_into(builder: Builder) -> Lowering:
     """A cursor that writes at the end of a builder."""
-    importer = Importer(builder.exact)
+    around = current.get()
+    importer = Importer(builder.exact) if around is None else around.for_rule()
     session = Session(RuleLibrary(), builder.exact, builder, importer, unrolls=True)
     importer.session = session
     frame = Frame(0, "<rule>", _NoSource(), _EMPTY, {}, None)  # type: ignore[arg-type]

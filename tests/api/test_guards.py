@@ -1,5 +1,6 @@
 """What a function refers to: data is read at each call, code and whole numbers are guarded."""
 
+import enum
 import functools
 import sys
 import types
@@ -360,3 +361,63 @@ def test_vjp_and_jvp_are_compiled_once(monkeypatch):
         assert srcad.vjp(f, x)[1](1.0) == (2 * x,)
         assert srcad.jvp(f, (x,), (1.0,)) == (x * x, 2 * x)
     assert len(found) == 2
+
+
+# ---- objects as flags
+
+
+class Mode(enum.Enum):
+    DOUBLE = 2
+    TRIPLE = 3
+
+
+class Sentinel:
+    pass
+
+
+DEFAULT = Sentinel()
+
+
+def by_mode(x, mode=Mode.DOUBLE):
+    return x * 2 if mode is Mode.DOUBLE else x * 3
+
+
+def by_sentinel(x, flag=DEFAULT):
+    return x * 2 if flag is DEFAULT else x * 3
+
+
+def test_members_of_enumerations():
+    d = srcad.grad(by_mode)
+    assert [d(1.0), d(1.0, Mode.TRIPLE), d(1.0, Mode.DOUBLE)] == [2.0, 3.0, 2.0]
+
+
+def test_identity_of_objects():
+    d = srcad.grad(by_sentinel)
+    found = [d(1.0), d(1.0, Sentinel()), d(1.0, DEFAULT), d(1.0, None)]
+    assert found == [2.0, 3.0, 2.0, 3.0]
+    same = srcad.grad(lambda x, a, b: x * 2 if a is b else x * 3)
+    one, other = Sentinel(), Sentinel()
+    assert [same(1.0, one, one), same(1.0, one, other), same(1.0, other, other)] == [2.0, 3.0, 2.0]
+    items = [1.0]
+    assert [same(1.0, items, items), same(1.0, items, [1.0])] == [2.0, 3.0]
+
+
+# ---- rules
+
+
+def scaled(x):
+    return np.sum(x * WEIGHTS)
+
+
+@srcad.rules.differential(scaled)
+def scaled_rule(x, *, dx):
+    return SCALE * np.sum(dx * WEIGHTS)
+
+
+def test_what_a_users_rule_refers_to(patch):
+    d = srcad.grad(scaled)
+    patch("WEIGHTS", np.array([1.0, 2.0]))
+    np.testing.assert_array_equal(d(np.ones(2)), [2.0, 4.0])
+    patch("SCALE", 5.0)
+    patch("WEIGHTS", np.array([1.0, 3.0]))
+    np.testing.assert_array_equal(d(np.ones(2)), [5.0, 15.0])

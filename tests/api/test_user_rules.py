@@ -1,0 +1,71 @@
+"""Rules that users declare for their own functions."""
+
+import math
+
+import numpy as np
+import pytest
+
+import srcad
+
+
+def external(x):
+    return float(np.sinh(x))
+
+
+@srcad.rules.differential(external)
+def external_rule(x, *, dx):
+    return np.cosh(x) * dx
+
+
+def flipped(x):
+    return np.flip(x) * 2
+
+
+@srcad.rules.linear(flipped, wrt="x")
+def flipped_rule(ct, x):
+    return np.flip(ct) * 2
+
+
+def log_sum_exp(x):
+    return np.log(np.sum(np.exp(x)))
+
+
+@srcad.rules.pullback(log_sum_exp, wrt="x")
+def log_sum_exp_rule(ct, x, *, out):
+    return ct * np.exp(x - out)
+
+
+def test_differential():
+    def f(x):
+        return external(x) * x
+
+    d = srcad.grad(f)
+    assert d(1.0) == pytest.approx(math.cosh(1) + math.sinh(1), rel=1e-15)
+    assert srcad.grad(d)(1.0) == pytest.approx(math.sinh(1) + 2 * math.cosh(1), rel=1e-15)
+    assert srcad.jvp(f, (1.0,), (1.0,)) == pytest.approx((math.sinh(1), math.e), rel=1e-15)
+    assert "external(" in srcad.value_and_grad(f).source_for(1.0)
+
+
+def test_linear():
+    found = srcad.grad(lambda x: np.sum(flipped(x) * np.arange(3.0)))(np.ones(3))
+    np.testing.assert_array_equal(found, [4.0, 2.0, 0.0])
+    for transform in (srcad.jacfwd, srcad.jacrev):
+        np.testing.assert_array_equal(transform(flipped)(np.ones(2)), [[0.0, 2.0], [2.0, 0.0]])
+
+
+def test_pullback():
+    x = np.array([1.0, 2.0])
+    expected = np.exp(x - log_sum_exp(x))
+    np.testing.assert_allclose(srcad.grad(log_sum_exp)(x), expected, rtol=1e-14)
+    hessian = np.diag(expected) - np.outer(expected, expected)
+    found = srcad.jacrev(srcad.grad(log_sum_exp))(x)
+    np.testing.assert_allclose(found, hessian, rtol=1e-13)
+
+
+def test_a_missing_rule_says_how_to_declare_it():
+    @srcad.opaque
+    def unknown(x):
+        return x
+
+    with pytest.raises(srcad.errors.MissingRule, match=r"@srcad.rules.differential\(unknown\)"):
+        srcad.grad(lambda x: unknown(x))(1.0)
