@@ -138,7 +138,7 @@ def _callable(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]
 
 
 def _print(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
-    named = {k: low.atom(v) for k, v in keywords.items()}
+    named: dict[str, Any] = {k: low.atom(v) for k, v in keywords.items()}
     low.builder.effect(print, *map(low.peek, args), **named)
     return NONE
 
@@ -146,7 +146,7 @@ def _print(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -
 def _slice(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
     parts = [NONE, *args, NONE] if len(args) == 1 else [*args, NONE][:3]
     if all(isinstance(p, Static) for p in parts):
-        return Static(slice(*(p.value for p in parts)))  # type: ignore[union-attr]
+        return Static(slice(*(p.value for p in parts)))  # type: ignore[union-attr, arg-type]
     return SliceRef(*parts)
 
 

@@ -52,6 +52,8 @@ from srcad.ir import Value
 from srcad.ir.types import OBJECT, UNKNOWN, is_differentiable
 
 _DEPTH = 60
+_SAME = 30
+"""How often one function may call itself with arguments of other types each time."""
 RAISES = "the plain function raises TypeError here too: correct the call"
 
 
@@ -229,7 +231,7 @@ def primitive(
     pure = library.is_known(function) or _is_pure(function)
     take = low.peek if pure else low.atom
     atoms = [take(a) for a in args]
-    named = {k: take(v) for k, v in keywords.items()}
+    named: dict[str, Any] = {k: take(v) for k, v in keywords.items()}
     if library.is_effect(function) or not pure:
         return opaque(low, function, args, keywords)
     if _writes(function):
@@ -348,7 +350,8 @@ def call_code(
         return recursion.call_outlined(low, code, bound, key)
     if key in [k for k, _ in session.active] and _has_data(low, bound):
         raise RecursionFound(key)
-    if len(session.active) > _DEPTH:
+    same = sum(k[0] == code.key for k, _ in session.active)
+    if len(session.active) > _DEPTH or same > _SAME:
         low.refuse(*refusal("recursion"))
     state, mark, dead = dict(low.state), len(low.builder.ops), low.dead
     try:

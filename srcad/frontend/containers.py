@@ -286,7 +286,8 @@ def get_item(low: Lowering, obj: Abstract, index: Abstract) -> Abstract:
                 found = known[atom.value]
             except LookupError as error:
                 return low.raise_known(error)
-            return low.session.importer.constant(low, found)
+            constant: Abstract = low.session.importer.constant(low, found)
+            return constant
         case ObjectRef():
             return calls.call(low, attributes.get_attribute(low, obj, "__getitem__"), [index], {})
         case RangeRef():

@@ -181,9 +181,11 @@ def load(low: Lowering, name: str, node: Any = None) -> Abstract:
             found_: Abstract = value
             return found_
         if name in frame.cells:
-            return low.session.importer.cell(low, frame, name)
+            cell: Abstract = low.session.importer.cell(low, frame, name)
+            return cell
         frame = frame.parent
-    return low.session.importer.global_name(low, low.frame.globals, name, node)
+    known: Abstract = low.session.importer.global_name(low, low.frame.globals, name, node)
+    return known
 
 
 def owner_of_walrus(frame: Frame) -> Frame:
@@ -444,7 +446,7 @@ def evaluate_index(low: Lowering, node: Any) -> Abstract:
             NONE if p is None else evaluate(low, p) for p in (node.lower, node.upper, node.step)
         ]
         if all(isinstance(p, Static) for p in parts):
-            return Static(slice(*(p.value for p in parts)))  # type: ignore[union-attr]
+            return Static(slice(*(p.value for p in parts)))  # type: ignore[union-attr, arg-type]
         return SliceRef(*parts)
     if isinstance(node, gast.Tuple):
         return TupleRef(

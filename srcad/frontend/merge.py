@@ -134,7 +134,7 @@ class Merger:
                     self._leaf([Static(a.value) if isinstance(a, Literal) else a for a in p], hint)
                     for p in atoms
                 ]
-                return RangeRef(*parts)
+                return RangeRef(*parts)  # type: ignore[arg-type]
             case SliceRef() if all(isinstance(v, SliceRef) for v in present) and not partial:
                 names = ("start", "stop", "step")
                 return SliceRef(
@@ -142,8 +142,7 @@ class Merger:
                 )
         if self.low.internal and not partial and all(map(self._is_untyped, present)):
             # in a rule, what an unknown array becomes as a list is as unknown as itself
-            atoms = [self._peek(k, v) for k, v in enumerate(values)]
-            return self.leaf(hint, list(atoms), UNKNOWN)
+            return self.leaf(hint, [self._peek(k, v) for k, v in enumerate(values)], UNKNOWN)
         if any(map(_is_function, present)):
             return Poison(*refusal("function choice"))
         return self._poison(hint)

@@ -64,14 +64,14 @@ def sorted_contents(
     if isinstance(contents, Items):
         keys = [item if plain else calls.call(low, key, [item], {}) for item in contents.items]
         if all(isinstance(k, Static) for k in keys):
-            known = [k.value for k in keys]  # type: ignore[union-attr]
-            order = sorted(range(len(known)), key=known.__getitem__, reverse=backward)
+            known: list[Any] = [k.value for k in keys if isinstance(k, Static)]
+            order = sorted(range(len(known)), key=lambda k: known[k], reverse=backward)
             return Items(tuple(contents.items[k] for k in order))
         if not (plain and all(map(is_leaf, contents.items))):
             return _permuted(low, contents.items, keys, backward)
     if not plain:
         return _permuted_list(low, listed, key, backward)
-    named = {"reverse": Literal(True)} if backward else {}
+    named: dict[str, Any] = {"reverse": Literal(True)} if backward else {}
     made = low.builder.apply(sorted, low.peek(listed), **named)
     ref = containers.wrap(low, made)
     if isinstance(ref, ListRef):

@@ -78,8 +78,8 @@ def call_outlined(
     session.calls[made.ref] = None
     result = _own(low, made.result, mapping)
     if any(isinstance(v, (ListRef, DictRef, ObjectRef, TupleRef)) for v in bound.values()):
-        for value in (result, *bound.values()):  # the result may be an argument
-            low.freeze(value)
+        for shared in (result, *bound.values()):  # the result may be an argument
+            low.freeze(shared)
     return result
 
 

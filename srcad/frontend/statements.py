@@ -374,7 +374,7 @@ def run_check(low: Lowering, known: bool | Atom, message: Any) -> None:
 
     if known is False:
         fail()
-    elif message is None:
+    elif message is None and not isinstance(known, bool):
         low.builder.effect(assert_true, known)
     else:
         assert not isinstance(known, bool)

@@ -112,7 +112,8 @@ def is_instance(low: Lowering, args: list[Abstract], keywords: dict[str, Abstrac
         return NotImplemented
     if not low.session.exact and isinstance(value, Value) and isinstance(value.type, Number):
         # in fast code a NumPy scalar counts as a Python number
-        scalar = {float: np.float64, bool: np.bool_}.get(cls)
+        scalars: dict[type, type] = {float: np.float64, bool: np.bool_}
+        scalar = scalars.get(cls)
         if scalar is not None and issubclass(cls, wanted) != issubclass(scalar, wanted):
             raise NeedsExact
     return Static(issubclass(cls, wanted))

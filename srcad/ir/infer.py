@@ -54,6 +54,7 @@ from srcad.ir.types import (
 )
 
 _SETS = 3
+_LARGEST = 1_000_000
 _SLICE = Opaque("slice")
 _memo: dict[object, Type] = {}
 
@@ -434,6 +435,8 @@ class _Examples:
 
     def filled(self, dtype: str, shape: tuple[int, ...]) -> Any:
         kind, count = np.dtype(dtype).kind, math.prod(shape)
+        if count > _LARGEST:
+            raise ValueError("an example would be too large")
         if kind == "b":
             pattern = (
                 np.ones(count) if self.number == 0 else np.arange(count) % (2 + self.number) == 0

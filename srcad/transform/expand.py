@@ -283,7 +283,7 @@ class Differentiator:
                 raise NotDifferentiable(
                     low.place(),
                     "has_aux=True needs a function that returns (value, auxiliary data)",
-                    "",
+                    "return a tuple of two, or leave has_aux out",
                 )
             pattern = pattern.items[0]
         wanted = len(leaves_of(low, pattern, inner.contents))

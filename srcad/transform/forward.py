@@ -47,6 +47,7 @@ from srcad.ir.types import (
     may_hide,
     same_shape,
 )
+from srcad.ir.walk import values_read
 from srcad.rules import Rule
 from srcad.transform import bodies, spaces
 from srcad.transform.adjoints import refuse_hidden
@@ -311,8 +312,9 @@ class Pusher:
                     if any(self.tangent(a) is not None for a in (*op.args, *(k for _, k in op.keywords))):
                         self.push_apply(op, b)
                 case If() | For() | Update() | Accumulate():
-                    b.ops.pop()
-                    self._push(op, b)
+                    if any(self.tangent(v) is not None for v in values_read(op)):
+                        b.ops.pop()
+                        self._push(op, b)
                 case _:
                     pass
 

@@ -22,7 +22,8 @@ _FRESH = {
     operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.matmul,
     operator.pow, operator.floordiv, operator.mod, operator.abs, abs, np.zeros, np.ones, np.full,
     np.zeros_like, np.dot, np.matmul, np.outer, np.where, np.array, np.ndarray.copy, np.concatenate,
-    np.stack, np.take, np.cumsum, runtime.over, runtime.times, np.einsum, np.diff, np.pad, np.linalg.solve, np.linalg.inv, np.tensordot,
+    np.stack, np.take, np.cumsum, runtime.over, runtime.times, runtime.cofactors, np.einsum, np.diff,
+    np.pad, np.linalg.solve, np.linalg.inv, np.tensordot,
 }  # fmt: skip
 _PACKING = (make_tuple, make_list, make_dict, dataclass_of)
 
