@@ -57,7 +57,6 @@ from srcad.ir.types import (
     is_complex,
     same_shape,
 )
-
 from srcad.ir.walk import map_atoms
 
 if TYPE_CHECKING:
@@ -346,7 +345,7 @@ def fold_literals(
         return None
     try:
         return Literal(callee(*(a.value for a in args)))  # type: ignore[union-attr]
-    except Exception:  # noqa: BLE001 - it will raise in the user's run, with the user's own error
+    except Exception:
         return None
 
 
@@ -466,8 +465,22 @@ def _simplify_neg(b: Builder, x: Atom) -> Atom | None:
     op = b.definition(x)
     if op is not None and op.callee is np.broadcast_to:
         return _broadcast(b, b.apply(operator.neg, op.args[0]), op)
+    return _opposite(b, x)
+
+
+def _opposite(b: Builder, x: Atom) -> Atom | None:
+    """The negative of a number, or of a product that begins with a negative one."""
     number = _number(x)
-    return Literal(-number) if number is not None else None
+    if number is not None:
+        return Literal(-number)
+    op = b.definition(x)
+    if op is None or op.callee not in (operator.mul, operator.truediv) or op.keywords:
+        return None
+    left, right = op.args
+    if isinstance(left, Literal) and (_number(left) or 0) >= 0:
+        return None
+    turned = _opposite(b, left)
+    return None if turned is None else b.apply(op.callee, turned, right)
 
 
 def _simplify_pow(b: Builder, x: Atom, y: Atom) -> Atom | None:

@@ -80,6 +80,8 @@ def result_type(
     if key is not None and key in _memo:
         return _memo[key]
     found = _sample(callee, args, keywords)
+    if found == UNKNOWN and callee in (np.reshape, np.ndarray.reshape):
+        found = _reshaped_type(*args)
     if found == UNKNOWN:
         found = _guess_sizes(callee, args, keywords)
     if key is not None:
@@ -200,6 +202,26 @@ def _dict_type(*items: Atom) -> Type:
 def _len_type(obj: Atom) -> Type:
     dims = dims_of(atom_type(obj))
     return Number("int", dims[0]) if dims and isinstance(dims[0], Dim) else INT
+
+
+def _reshaped_type(a: Atom, *shape: Atom) -> Type:
+    """To sizes that no sample happens to have."""
+    kind = atom_type(a)
+    if not isinstance(kind, Array) or not shape:
+        return UNKNOWN
+    first = atom_type(shape[0])
+    kinds = first.items if isinstance(first, TupleType) else tuple(map(atom_type, shape))
+    known: tuple[Any, ...] = tuple(s.value if isinstance(s, Literal) else None for s in shape)
+    if isinstance(known[0], tuple):
+        known = known[0]
+    if len(known) != len(kinds):
+        known = (None,) * len(kinds)
+    dims: list[Size] = []
+    for k, value in zip(kinds, known, strict=True):
+        if not isinstance(k, Number) or k.kind != "int":
+            return UNKNOWN
+        dims.append(k.size if value is None else value if value >= 0 else None)
+    return Array(kind.dtype, tuple(dims))
 
 
 def _minors_type(a: Atom) -> Type | None:
@@ -469,7 +491,7 @@ def _sample(
                 found = _run(
                     callee, tuple(map(example, args)), {k: example(a) for k, a in keywords}
                 )
-        except Exception:  # noqa: BLE001 - whatever a sample raises, it tells nothing of the type
+        except Exception:
             continue
         outcomes.append((examples, found))
     if not outcomes:

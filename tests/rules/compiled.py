@@ -94,7 +94,7 @@ class Program:
             value = self.primal[name]
             if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
                 parts += [self._argument((name, k), v) for k, v in enumerate(value)]
-            elif parameter.kind is inspect.Parameter.KEYWORD_ONLY or len(parts) < placed.index(name):
+            elif parameter.kind is parameter.KEYWORD_ONLY or len(parts) < placed.index(name):
                 parts.append(f"{name}={self._argument((name, None), value)}")
             else:
                 parts.append(self._argument((name, None), value))

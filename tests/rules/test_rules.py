@@ -175,7 +175,7 @@ OPERATORS = {
 
 
 def called_by(rule: Rule):
-    """The functions, operators and methods that the body of `rule` uses, itself or through others."""
+    """The functions, operators and methods that a body uses, itself or through its helpers."""
     yield from called_in(rule.body)
 
 

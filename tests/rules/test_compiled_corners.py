@@ -1,0 +1,288 @@
+"""What the samples do not reach: branches, lists, unknown ranks, single precision in programs."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+import srcad
+
+# ---- branches do not poison
+
+
+def guarded_root(x):
+    return np.sum(np.where(x > 0, np.sqrt(x), 0.0))
+
+
+def guarded_quotient(x):
+    return np.sum(np.where(x != 0, np.sin(x) / x, 1.0))
+
+
+def guarded_log(x):
+    return np.sum(np.where(x > 0, np.log(x), 0.0) * 2)
+
+
+def positive_quotient(x):
+    return np.sum(np.maximum(-1 / (x * x), 0.0))
+
+
+@pytest.mark.parametrize("f", [guarded_root, guarded_quotient, guarded_log, positive_quotient])
+def test_a_branch_not_taken_does_not_poison(f):
+    x = np.array([-1.0, 0.0, 2.0])
+    with np.errstate(all="ignore"):
+        gradient = srcad.grad(f)(x)
+        change = srcad.jvp(f, (x,), (np.array([0.0, 1.0, 0.0]),))[1]
+    assert np.isfinite(gradient).all()
+    assert gradient[1] == 0
+    assert change == 0
+
+
+def quotient(x, y):
+    return x / y
+
+
+def test_a_row_of_a_jacobian_is_not_poisoned():
+    with np.errstate(all="ignore"):
+        _, pull = srcad.vjp(quotient, np.array([1.0, 2.0]), np.array([0.0, 4.0]))
+        to_x, to_y = pull(np.array([0.0, 1.0]))
+    np.testing.assert_array_equal(to_x, [0, 0.25])
+    np.testing.assert_array_equal(to_y, [0, -0.125])
+
+
+def product_of_sines(x, y):
+    return np.sum(np.sin(x) / y)
+
+
+def test_no_protection_where_nothing_is_masked():
+    source = srcad.grad(product_of_sines, (0, 1)).source_for(np.ones(3), np.ones(3))
+    assert "over" not in source
+    assert "over" in srcad.grad(guarded_root).source_for(np.ones(3))
+
+
+# ---- lists
+
+
+def sum_of_squares(a):
+    return sum([x * x for x in a])
+
+
+def largest_times_least(a):
+    return max(a) * min(a)
+
+
+def ends_of_sorted(a):
+    b = sorted([x * x for x in a])
+    return 2 * b[0] + 3 * b[-1]
+
+
+def array_of(a):
+    return np.sum(np.array([x * x for x in a]) ** 2)
+
+
+def table_of(a):
+    return np.sum(np.array([[x, x * x] for x in a]) ** 2)
+
+
+def grown(a):
+    out = []
+    for x in a:
+        if x > 0:
+            out.append(x * x)
+        else:
+            out.append(x)
+    return np.prod(np.array(out))
+
+
+def neighbours(a):
+    return sum(x * y for x, y in zip(a, a[1:], strict=False))
+
+
+def exact_sum(a):
+    return math.fsum(a) * math.prod(a)
+
+
+def list_for_an_array(a):
+    return np.linalg.norm(a) + np.max(a) * np.mean(a)
+
+
+def stacked(a):
+    return np.sum(np.stack([x * 2 for x in a]) ** 2)
+
+
+def joined(a):
+    return np.sum(np.concatenate([x * 2 for x in a]) ** 3)
+
+
+def summed(a):
+    return np.sum(sum(a) ** 2)
+
+
+def gram(a):
+    return np.sum(np.array(a) @ np.array(a).T)
+
+
+def flattened(a):
+    return np.sum(np.array([x for row in a for x in row]) ** 2)
+
+
+def nested_sum(a):
+    return sum(sum(row) for row in a) * a[0][0]
+
+
+NUMBERS = [0.5, 1.5, -0.7]
+ARRAYS = [np.array([0.3, -1.2]), np.array([0.8, 0.1]), np.array([-0.4, 2.0])]
+ROWS = [[0.5, 1.5], [2.0, -0.3]]
+ON_LISTS = [
+    *[(f, NUMBERS) for f in (sum_of_squares, largest_times_least, ends_of_sorted, array_of)],
+    *[(f, NUMBERS) for f in (table_of, grown, neighbours, exact_sum, list_for_an_array)],
+    *[(f, ARRAYS) for f in (stacked, joined, summed, gram)],
+    *[(f, ROWS) for f in (flattened, nested_sum, gram)],
+    (sum_of_squares, [0.1 * k for k in range(1, 15)]),
+    (joined, [ARRAYS[0], np.array([1.0])]),
+    (joined, (ARRAYS[0], np.array([1.0]))),
+]
+
+
+def _moved(value, direction, h):
+    if isinstance(value, (list, tuple)):
+        return type(value)(_moved(v, d, h) for v, d in zip(value, direction, strict=True))
+    return value + h * direction
+
+
+def _inner(a, b):
+    if isinstance(b, (list, tuple)):
+        assert isinstance(a, (list, tuple))
+        return sum(_inner(p, q) for p, q in zip(a, b, strict=True))
+    assert np.shape(a) == np.shape(b)
+    return float(np.sum(a * b))
+
+
+@pytest.mark.parametrize(("f", "a"), ON_LISTS, ids=lambda v: getattr(v, "__name__", None))
+def test_lists(f, a):
+    direction = _moved(a, a, -0.5)
+    change = (f(_moved(a, direction, 1e-5)) - f(_moved(a, direction, -1e-5))) / 2e-5
+    assert _inner(srcad.grad(f)(a), direction) == pytest.approx(change, rel=1e-7, abs=1e-8)
+    assert srcad.jvp(f, (a,), (direction,))[1] == pytest.approx(change, rel=1e-7, abs=1e-8)
+
+
+# ---- ranks that only run time knows: the code for no types at all
+
+
+def powers(x, y):
+    return np.sum(x**2 * y)
+
+
+def ratio(x, y):
+    return np.sum(np.sin(x) / y)
+
+
+def chosen(x, y):
+    return np.sum(np.where(x > y, np.sqrt(x), x * y) + np.maximum(x, y))
+
+
+def centred(x, y):
+    return np.sum(np.exp(x - np.max(x)) * y) + np.mean(x) * np.std(y)
+
+
+def joined_pair(x, y):
+    return np.sum(np.stack([x, 2 * x]) ** 2) + np.prod(y)
+
+
+def carried(x, y):
+    s = 0.0
+    for k in range(3):
+        s = s * y + x * k
+    return np.sum(s * s)
+
+
+def product(x, y):
+    return np.sum((x @ y) ** 2)
+
+
+def dotted(x, y):
+    return np.sum(np.dot(x, y) ** 2)
+
+
+_random = np.random.default_rng(5)
+S, V, W = 0.7, _random.uniform(0.2, 1.2, 3), _random.uniform(0.2, 1.2, 3)
+M, N = _random.uniform(0.2, 1.2, (2, 3)), _random.uniform(0.2, 1.2, (3, 2))
+PAIRS = [(S, S), (S, V), (V, S), (V, W), (M, V), (V, M), (M, S)]
+PRODUCTS = [(V, W), (M, V), (V, N), (M, N)]
+
+
+@pytest.mark.parametrize(
+    ("f", "pairs"),
+    [
+        *[(f, PAIRS) for f in (powers, ratio, chosen, centred, joined_pair, carried)],
+        (product, PRODUCTS),
+        (dotted, [*PRODUCTS, (S, V), (M, S)]),
+    ],
+    ids=lambda v: getattr(v, "__name__", None),
+)
+def test_unknown_ranks(f, pairs):
+    untyped = srcad.grad(f, (0, 1))._shown()
+    for x, y in pairs:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found = untyped.run(x, y)
+        wanted = srcad.grad(f, (0, 1))(x, y)
+        for p, q in zip(found, wanted, strict=True):
+            assert np.shape(p) == np.shape(q)
+            np.testing.assert_allclose(p, q, rtol=1e-12)
+
+
+# ---- single precision
+
+
+def with_constants(x):
+    return 0.5 * np.sum(x**2) + np.mean(x) + np.max(x)
+
+
+def by_rows(x):
+    m = np.reshape(x, (2, 2))
+    return np.sum(np.mean(m, axis=0) ** 2) + np.sum(np.max(m, axis=1)) + np.sum(m @ m.T)
+
+
+def in_a_loop(x):
+    s = x
+    for k in range(3):
+        s = 0.5 * s + k * x
+    return np.sum(s)
+
+
+def element_by_element(x):
+    s = 0.0
+    for i in range(len(x)):
+        s = s + x[i] * x[i]
+    return s
+
+
+def from_double(x):
+    s = np.zeros(4)
+    for k in range(3):
+        s = s + k * x
+    return np.sum(s * np.linspace(0, 1, 4))
+
+
+def of_branches(x):
+    return np.sum(np.where(x > 0.5, np.sqrt(x), x) + np.maximum(x, 0.3) + np.clip(x, 0.3, 0.6))
+
+
+def of_moments(x):
+    return np.std(x) + np.var(x) + np.prod(x) + np.linalg.norm(x) + np.median(x)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [with_constants, by_rows, in_a_loop, element_by_element, from_double, of_branches, of_moments],
+)
+def test_single_precision_in_programs(f):
+    x = np.linspace(0.2, 1, 4)
+    small = x.astype(np.float32)
+    gradient = srcad.grad(f)(small)
+    assert gradient.dtype == np.float32
+    np.testing.assert_allclose(gradient, srcad.grad(f)(x), rtol=1e-5)
+    assert srcad.hvp(f, (small,), (small,)).dtype == np.float32
+    value, change = srcad.jvp(f, (small,), (small,))
+    assert np.asarray(change).dtype <= np.asarray(value).dtype
