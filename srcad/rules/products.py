@@ -9,7 +9,6 @@ from srcad.rules.intrinsics import unbroadcast
 from srcad.rules.registry import constant, linear, methods, multilinear
 from srcad.runtime import contraction, transposed_subscripts
 
-
 constant(contraction, transposed_subscripts)
 
 

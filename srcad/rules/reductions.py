@@ -6,7 +6,6 @@ import numpy as np
 
 from srcad.rules.registry import differential, linear, methods, pullback
 
-
 # ---- what the bodies share
 
 
