@@ -11,14 +11,14 @@ import inspect
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from srcad import rules
+from srcad import rules, runtime
 from srcad.analysis.activity import makes_container
 from srcad.errors import MissingRule, NotDifferentiable, Place, RuleError
-from srcad.frontend.abstract import Static
+from srcad.frontend.abstract import Static, TupleRef
 from srcad.ir import Accumulate, Apply, Atom, If, Literal, Loc, Op, Value
 from srcad.ir.build import Builder
 from srcad.ir.core import make_dict, make_list, make_tuple, select
@@ -268,6 +268,7 @@ class Transposer:
         if bound.rule.needs_out:
             keywords["out"] = bound.op.result
         low, result = bodies.inline(inner, bound.rule.body, args, keywords)
+        check_linear(bound.rule, inner, differentials, low, result)
         return inner, differentials, low, result
 
     def _transpose_differential(self, bound: Bound, ct: Atom, adjoints: Adjoints) -> None:
@@ -356,6 +357,81 @@ def _reversed(loc: Loc | None, b: Builder) -> Loc | None:
         return b.loc
     reverse = b.loc.reverse if b.loc is not None else 1
     return Loc(loc.file, loc.line, loc.column, loc.text, max(reverse, 1))
+
+
+# ---- linearity of a differential
+
+
+def check_linear(
+    rule: Rule, inner: Builder, differentials: dict[str, Any], low: Any, result: Any
+) -> None:
+    """Refuse a body that is not linear in its differentials: a product of two, or a constant term."""
+    dependent: dict[Value, None] = {}
+    for d in differentials.values():
+        for part in d if isinstance(d, tuple) else (d,):
+            if isinstance(part, Value):
+                dependent[part] = None
+    for op in inner.ops:
+        if not any(v in dependent for v in values_read(op)):
+            continue
+        if isinstance(op, Apply):
+            if rules.is_constant(op.callee):
+                continue
+            _check_linear_call(rule, op, dependent, inner)
+        dependent.update(dict.fromkeys(results(op)))
+    for item in result.items if isinstance(result, TupleRef) else (result,):
+        atom = low.atom(item)
+        if not _is_zero(atom, inner) and atom not in dependent:
+            _not_linear(rule, "it has a term without a differential")
+
+
+def _check_linear_call(rule: Rule, op: Apply, dependent: dict[Value, None], inner: Builder) -> None:
+    transpose = rules.lookup_transpose(op.callee)
+    if transpose is None:
+        if op.callee not in _STRUCTURAL:
+            name = getattr(op.callee, "__name__", repr(op.callee))
+            _not_linear(rule, f"a differential goes through {name}, which is not declared linear")
+        return
+    bound = bind(transpose, op)
+    parts = {n: v if isinstance(v := bound.atom(n), tuple) else (v,) for n in transpose.wrt}
+    moving = [n for n, vs in parts.items() if any(v in dependent for v in vs if isinstance(v, Value))]
+    if transpose.kind == "multilinear" and len(moving) > 1:
+        _not_linear(rule, "two differentials are multiplied")
+    if transpose.kind == "linear":
+        for name, values in parts.items():
+            for value in values:
+                if name not in moving and isinstance(value, (Value, Literal)) and not _is_zero(value, inner):
+                    _not_linear(rule, "a differential and a constant are added")
+
+
+def _is_zero(atom: Any, inner: Builder) -> bool:
+    """Whether an atom is zero by construction: the differential of what has none is."""
+    if isinstance(atom, Literal):
+        return not isinstance(atom.value, (int, float, complex)) or atom.value == 0
+    op = inner.definition(atom)
+    if op is None:
+        return False
+    if op.callee in (np.zeros, np.zeros_like, runtime.zeros_like):
+        return True
+    if op.callee in (make_tuple, make_list):
+        return all(_is_zero(a, inner) for a in op.args)
+    transpose = rules.lookup_transpose(op.callee)
+    if transpose is None:
+        return False
+    bound = bind(transpose, op)
+    parts = [bound.atom(n) for n in transpose.wrt]
+    zeros = [all(_is_zero(p, inner) for p in (v if isinstance(v, tuple) else (v,))) for v in parts]
+    return any(zeros) if transpose.kind == "multilinear" else all(zeros)
+
+
+def _not_linear(rule: Rule, why: str) -> NoReturn:
+    code = getattr(rule.body, "__code__", None)
+    place = None if code is None else Place(code.co_filename, code.co_firstlineno)
+    raise RuleError(
+        place,
+        f"the differential of {rule.name} is not linear: {why}",
+        "write it as a sum of terms, each a coefficient times one differential",
+    )
 
 
 # ---- transposition of a linear block
@@ -479,6 +555,13 @@ def _pull_same(transposer: Transposer, op: Apply, ct: Any, adjoints: Adjoints) -
     adjoints.add(op.args[0], ct)
 
 
+def _pull_get(transposer: Transposer, op: Apply, ct: Any, adjoints: Adjoints) -> None:
+    """``d.get(key, zero)`` of an adjoint: the default is a zero."""
+    entries, key, _ = op.args
+    if isinstance(entries, Value):
+        adjoints.add_at(entries, key, adjoints.atom(ct, op.result))
+
+
 def _pull_getattr(transposer: Transposer, op: Apply, ct: Any, adjoints: Adjoints) -> None:
     return None
 
@@ -490,5 +573,6 @@ _STRUCTURAL: dict[Any, Callable[[Transposer, Apply, Any, Adjoints], None]] = {
     select: _pull_select,
     list: _pull_same,
     dict: _pull_same,
+    dict.get: _pull_get,
 }
 
