@@ -93,8 +93,8 @@ _MANY = 256
 def _code_of(function: Any, spec: Spec, options: Options) -> _Code:
     """Where the codes of a derivative are kept.
 
-    ``srcad.grad(f)`` in a loop finds what it compiled the first time, if ``f`` is defined at the top
-    level of a module; other functions, and what they hold, are not kept alive.
+    ``srcad.grad(f)`` in a loop finds what it compiled the first time, if ``f`` is defined at the
+    top level of a module; other functions, and what they hold, are not kept alive.
     """
     lasting = (
         isinstance(function, types.FunctionType)
