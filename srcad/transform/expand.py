@@ -364,8 +364,11 @@ class Differentiator:
         self, low: Lowering, value: Abstract, inner: Inner, bars: dict[Value, Atom]
     ) -> Abstract:
         match value:
-            case Value() if value in bars:
-                return containers.wrap(low, bars[value])
+            case Value(type=kind) if value in bars:
+                bar = bars[value]
+                if isinstance(kind, Array) and kind.dims == () and not _is_array(bar):
+                    bar = low.builder.apply(np.asarray, bar)  # as the argument has no axes
+                return containers.wrap(low, bar)
             case TupleRef(items=items, cls=cls):
                 return TupleRef(tuple(self._gradient(low, i, inner, bars) for i in items), cls)
             case ListRef() | DictRef() | ObjectRef():
@@ -541,6 +544,10 @@ def settle(low: Lowering, value: Abstract) -> Abstract:
         case TupleRef(items=items, cls=cls):
             return TupleRef(tuple(settle(low, i) for i in items), cls)
     return value
+
+
+def _is_array(atom: Atom) -> bool:
+    return isinstance(atom_type(atom), Array)
 
 
 def leaf_atoms(low: Lowering, value: Abstract) -> list[Atom]:

@@ -172,7 +172,7 @@ def test_what_is_no_function():
         (np.float64(3.0), float),
         (np.float32(3.0), np.float32),
         (np.longdouble(3.0), np.longdouble),
-        (np.array(3.0), float),
+        (np.array(3.0), np.ndarray),
     ],
 )
 def test_kinds_of_gradients_of_numbers(x, kind):
