@@ -419,7 +419,10 @@ class Importer:
 def _keep_places(low: Lowering, before: int) -> None:
     """What is imported once is there on every path, also on those where it was not met."""
     for place in range(before + 1, low.session.places + 1):
-        low.session.initial[place] = low.state["place", place, ""]
+        contents = low.state["place", place, ""]
+        low.session.initial[place] = contents
+        if not isinstance(contents, Fields):
+            low.session.frozen.add(place)  # a write would have to reach the object outside
 
 
 _LIBRARIES = ("numpy", "math", "scipy", "cmath", "builtins", "operator", "_operator", "functools")

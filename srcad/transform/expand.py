@@ -34,7 +34,7 @@ from srcad.frontend.abstract import (
     TupleRef,
 )
 from srcad.frontend.attributes import get_attribute
-from srcad.frontend.lowering import Lowering
+from srcad.frontend.lowering import Lowering, Unreachable
 from srcad.ir import Apply, Atom, Block, Literal, Value
 from srcad.ir.build import Builder
 from srcad.ir.infer import atom_type
@@ -161,9 +161,10 @@ class Differentiator:
             head = Builder(low.builder.parent)
             head.depth = low.builder.depth
             session.prelude = head
-            box.append(calls.call(low, function, positional, named))
-            low.builder.ops[:0] = head.ops
-            box.append(Static(None))
+            try:
+                box.append(calls.call(low, function, positional, named))
+            finally:
+                low.builder.ops[:0] = head.ops
 
         try:
             region = low.region(run)
@@ -171,9 +172,12 @@ class Differentiator:
             session.prelude = prelude
             session.importer.lists = outer_lists
             session.importer.elements = outer_elements
+        if region.dead:  # it always raises, and so does its derivative
+            raising = Block((), tuple(region.builder.ops), ())
+            for op in _renamed(raising, dict(zip(params, inits, strict=True))).ops:
+                low.builder.append(op)
+            raise Unreachable
         result = box[0]
-        if region.dead:
-            low.refuse("the differentiated function never returns", "")
         with low.inside(region):
             result = settle(low, result)
             leaves = leaf_atoms(low, result)

@@ -32,11 +32,12 @@ from srcad.ir.types import (
     is_complex,
     is_differentiable,
     rank,
+    may_hide,
 )
 from srcad.ir.walk import blocks, map_atoms, results, values_read
 from srcad.rules import Rule
 from srcad.transform import bodies, spaces
-from srcad.transform.adjoints import Adjoints, Parts
+from srcad.transform.adjoints import Adjoints, Parts, refuse_hidden
 
 
 def place_of(loc: Loc | None) -> Place | None:
@@ -106,6 +107,9 @@ class Transposer:
             if makes_container(op):
                 raise missing_rule(op, op.callee)
             return
+        for atom in (*op.args, *(a for _, a in op.keywords)):
+            if isinstance(atom, Value) and may_hide(atom.type) and self.active(atom):
+                refuse_hidden(op.loc)
         with adjoints.builder.at(_reversed(op.loc, adjoints.builder)):
             self._pull(op, adjoints.atom(ct, op.result), adjoints)
 
