@@ -58,7 +58,9 @@ def makes_container(op: Apply | Effect) -> bool:
     kind = op.result.type
     if isinstance(kind, Unknown):
         kinds = (a.type for a in op.args if isinstance(a, Value))
-        return any(isinstance(k, (ListType, TupleType, DictType)) and is_differentiable(k) for k in kinds)
+        return any(
+            isinstance(k, (ListType, TupleType, DictType)) and is_differentiable(k) for k in kinds
+        )
     return isinstance(kind, (ListType, TupleType, DictType)) and is_differentiable(kind)
 
 

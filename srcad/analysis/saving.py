@@ -64,7 +64,9 @@ def recomputed(
         ops.append(map_atoms(made[value], read, define))
     rest_ops = tuple(map_atoms(op, read, lambda v: v) for op in body.ops)
     kept = [v for v in (*needed, *keep) if v in keep]
-    return Block(body.params, (*ops, *rest_ops), tuple(map(read, body.yields))), list(dict.fromkeys(kept))
+    return Block(body.params, (*ops, *rest_ops), tuple(map(read, body.yields))), list(
+        dict.fromkeys(kept)
+    )
 
 
 def _with_inner(op: Op) -> list[Op]:

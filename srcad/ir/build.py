@@ -67,8 +67,14 @@ ZERO, ONE = Literal(0.0), Literal(1.0)
 MATH: dict[Callable[..., Any], Callable[..., Any]] = {
     getattr(np, name): getattr(math, other)
     for name, other in {
-        **{n: n for n in ("sin", "cos", "tan", "exp", "log", "sqrt", "sinh", "cosh", "tanh", "log10")},
-        **{n: n for n in ("log2", "log1p", "expm1", "hypot", "degrees", "radians", "copysign", "cbrt")},
+        **{
+            n: n
+            for n in ("sin", "cos", "tan", "exp", "log", "sqrt", "sinh", "cosh", "tanh", "log10")
+        },
+        **{
+            n: n
+            for n in ("log2", "log1p", "expm1", "hypot", "degrees", "radians", "copysign", "cbrt")
+        },
         **{"arc" + n: "a" + n for n in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
         "arctan2": "atan2",
         "exp2": "exp2",
@@ -104,7 +110,9 @@ OPERATORS: dict[Callable[..., Any], Callable[..., Any]] = {
 class Builder:
     """The operations of one block while it is being built."""
 
-    def __init__(self, parent: Builder | None = None, *, exact: bool = True, simplify: bool = False) -> None:
+    def __init__(
+        self, parent: Builder | None = None, *, exact: bool = True, simplify: bool = False
+    ) -> None:
         self.ops: list[Op] = []
         self.parent = parent
         self.exact: bool = parent.exact if parent else exact
@@ -118,7 +126,9 @@ class Builder:
 
     # ---- making operations
 
-    def apply(self, callee: Callable[..., Any], *args: Atom, hint: str = "", **keywords: Atom) -> Atom:
+    def apply(
+        self, callee: Callable[..., Any], *args: Atom, hint: str = "", **keywords: Atom
+    ) -> Atom:
         """The result of a pure call; a literal or an earlier value where it is one."""
         pairs = tuple(keywords.items())
         callee = self._for_scalars(callee, args)
@@ -154,7 +164,10 @@ class Builder:
         return result
 
     def typed(
-        self, callee: Callable[..., Any], args: tuple[Atom, ...], keywords: tuple[tuple[str, Atom], ...] = ()
+        self,
+        callee: Callable[..., Any],
+        args: tuple[Atom, ...],
+        keywords: tuple[tuple[str, Atom], ...] = (),
     ) -> Type:
         """The type of a call's result, in this builder's view of NumPy scalars."""
         kind = result_type(callee, args, keywords)
@@ -261,7 +274,9 @@ class Builder:
 
     # ---- folding
 
-    def _for_scalars(self, callee: Callable[..., Any], args: tuple[Atom, ...]) -> Callable[..., Any]:
+    def _for_scalars(
+        self, callee: Callable[..., Any], args: tuple[Atom, ...]
+    ) -> Callable[..., Any]:
         """What a NumPy function becomes when all its arguments are Python floats."""
         if self.exact or not isinstance(callee, np.ufunc):
             return callee
@@ -284,7 +299,11 @@ class Builder:
     def narrow(self, atom: Atom, other: Atom) -> Atom:
         """``atom`` before it was broadcast, where broadcasting against ``other`` does the same."""
         op = self.definition(atom)
-        if op is not None and op.callee is np.broadcast_to and same_shape(atom_type(other), atom_type(atom)):
+        if (
+            op is not None
+            and op.callee is np.broadcast_to
+            and same_shape(atom_type(other), atom_type(atom))
+        ):
             return op.args[0]
         return atom
 
@@ -317,12 +336,29 @@ def _is_real_number(atom: Atom) -> bool:
 
 _FOLDABLE = frozenset(
     {
-        *(getattr(operator, n) for n in ("add", "sub", "mul", "truediv", "floordiv", "mod", "neg", "pos")),
-        *(getattr(operator, n) for n in ("lt", "le", "gt", "ge", "eq", "ne", "is_", "is_not", "not_")),
-        *(getattr(operator, n) for n in ("contains", "getitem", "and_", "or_", "xor", "invert", "abs")),
+        *(
+            getattr(operator, n)
+            for n in ("add", "sub", "mul", "truediv", "floordiv", "mod", "neg", "pos")
+        ),
+        *(
+            getattr(operator, n)
+            for n in ("lt", "le", "gt", "ge", "eq", "ne", "is_", "is_not", "not_")
+        ),
+        *(
+            getattr(operator, n)
+            for n in ("contains", "getitem", "and_", "or_", "xor", "invert", "abs")
+        ),
         *(builtins.abs, builtins.len, builtins.bool, builtins.int, builtins.float, builtins.str),
         *(builtins.max, builtins.min, builtins.isinstance, builtins.issubclass, builtins.round),
-        *(np.result_type, np.dtype, np.ndim, np.issubdtype, np.iscomplexobj, np.isrealobj, np.finfo),
+        *(
+            np.result_type,
+            np.dtype,
+            np.ndim,
+            np.issubdtype,
+            np.iscomplexobj,
+            np.isrealobj,
+            np.finfo,
+        ),
     }
 )
 
@@ -330,7 +366,16 @@ _FOLDABLE = frozenset(
 _ALLOCATIONS = frozenset(
     {
         *(make_list, make_dict, builtins.list, builtins.dict),
-        *(np.zeros, np.ones, np.empty, np.full, np.zeros_like, np.ones_like, np.empty_like, np.full_like),
+        *(
+            np.zeros,
+            np.ones,
+            np.empty,
+            np.full,
+            np.zeros_like,
+            np.ones_like,
+            np.empty_like,
+            np.full_like,
+        ),
         *(np.array, np.copy, np.ndarray.copy, runtime.zeros_like, runtime.shadow, runtime.own),
     }
 )
@@ -368,7 +413,9 @@ def _number(atom: Atom) -> float | None:
     return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
-def _keeps_type(builder: Builder, callee: Callable[..., Any], args: tuple[Atom, ...], kept: Atom) -> bool:
+def _keeps_type(
+    builder: Builder, callee: Callable[..., Any], args: tuple[Atom, ...], kept: Atom
+) -> bool:
     kind = atom_type(kept)
     if isinstance(kind, Array) and (kind.dtype is None or kind.dims is None or None in kind.dims):
         # a literal number changes neither the shape of an array nor the dtype of a float array
@@ -550,7 +597,15 @@ def _simplify_shape(b: Builder, x: Atom) -> Atom | None:
 _KEEPS_SHAPE = frozenset(
     {
         *(operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.pow),
-        *(operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne, operator.abs),
+        *(
+            operator.lt,
+            operator.le,
+            operator.gt,
+            operator.ge,
+            operator.eq,
+            operator.ne,
+            operator.abs,
+        ),
         *(np.where, runtime.over, runtime.times, operator.pos, builtins.abs),
     }
 )
@@ -578,7 +633,11 @@ def _simplify_transpose(b: Builder, x: Atom, axes: Atom | None = None) -> Atom |
     known = dims_of(atom_type(x))
     if axes is None:
         return x if known is not None and len(known) < 2 else None
-    if isinstance(axes, Literal) and axes.value == tuple(range(len(known or ()))) and known is not None:
+    if (
+        isinstance(axes, Literal)
+        and axes.value == tuple(range(len(known or ())))
+        and known is not None
+    ):
         return x
     return None
 
@@ -586,7 +645,12 @@ def _simplify_transpose(b: Builder, x: Atom, axes: Atom | None = None) -> Atom |
 def _simplify_reshape(b: Builder, x: Atom, shape: Atom, order: Atom | None = None) -> Atom | None:
     op = b.definition(shape)
     kind = atom_type(x)
-    if op is not None and op.callee is np.shape and isinstance(kind, Array) and kind.dims is not None:
+    if (
+        op is not None
+        and op.callee is np.shape
+        and isinstance(kind, Array)
+        and kind.dims is not None
+    ):
         other = dims_of(atom_type(op.args[0]))
         if other is not None and same_shape(kind, atom_type(op.args[0])):
             return x
@@ -647,10 +711,35 @@ _ARITHMETIC = frozenset(
 )
 _MASKS = frozenset(
     {
-        *(np.where, select, np.sign, np.heaviside, np.eye, np.zeros, np.zeros_like, np.tril, np.triu),
-        *(np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal, np.isfinite),
+        *(
+            np.where,
+            select,
+            np.sign,
+            np.heaviside,
+            np.eye,
+            np.zeros,
+            np.zeros_like,
+            np.tril,
+            np.triu,
+        ),
+        *(
+            np.less,
+            np.less_equal,
+            np.greater,
+            np.greater_equal,
+            np.equal,
+            np.not_equal,
+            np.isfinite,
+        ),
         *(operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne, np.isnan),
-        *(np.logical_and, np.logical_or, np.logical_not, runtime.over, runtime.times, operator.getitem),
+        *(
+            np.logical_and,
+            np.logical_or,
+            np.logical_not,
+            runtime.over,
+            runtime.times,
+            operator.getitem,
+        ),
     }
 )
 
@@ -668,7 +757,9 @@ def _is_unmasked(b: Builder, ct: Atom) -> bool:
         return False
     if op.callee in _PRODUCTS:
         x, y = op.args
-        return (_is_unmasked(b, x) and _is_no_mask(b, y)) or (_is_unmasked(b, y) and _is_no_mask(b, x))
+        return (_is_unmasked(b, x) and _is_no_mask(b, y)) or (
+            _is_unmasked(b, y) and _is_no_mask(b, x)
+        )
     return op.callee in _KEEP_ZEROS_OUT and _is_unmasked(b, op.args[0])
 
 
@@ -742,7 +833,11 @@ def _simplify_getitem(b: Builder, x: Atom, index: Atom) -> Atom | None:
         return b.apply(operator.getitem, op.args[0], index)
     if op.callee in (make_tuple, make_list) and -len(op.args) <= index.value < len(op.args):
         return op.args[index.value]
-    if op.callee is np.shape and index.value == 0 and len(dims_of(atom_type(op.args[0])) or ()) == 1:
+    if (
+        op.callee is np.shape
+        and index.value == 0
+        and len(dims_of(atom_type(op.args[0])) or ()) == 1
+    ):
         return b.apply(builtins.len, op.args[0])
     return None
 

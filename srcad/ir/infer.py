@@ -230,7 +230,9 @@ def _minors_type(a: Atom) -> Type | None:
     if not isinstance(kind, Array) or kind.dims is None:
         return UNKNOWN
     n = kind.dims[-1]
-    less: Size = n - 1 if isinstance(n, int) else Dim(n.base, n.drop + 1) if isinstance(n, Dim) else None
+    less: Size = (
+        n - 1 if isinstance(n, int) else Dim(n.base, n.drop + 1) if isinstance(n, Dim) else None
+    )
     return Array(kind.dtype, (*kind.dims, less, less))
 
 

@@ -1,10 +1,10 @@
 """The IR as text, for ``--ir``, for tests and for error reports.
 
-    function f(x: float, n: int)
-      s: real = for i: int in range(0, n, 1) with s: real = 0
-        t: float = mul(x, s)
-        yield t
-      yield s
+function f(x: float, n: int)
+  s: real = for i: int in range(0, n, 1) with s: real = 0
+    t: float = mul(x, s)
+    yield t
+  yield s
 """
 
 from __future__ import annotations
@@ -66,7 +66,9 @@ class _Writer:
     def results(self, values: tuple[Value, ...]) -> str:
         return ", ".join(map(self.define, values)) + " = " if values else ""
 
-    def call(self, callee: object, args: tuple[Atom, ...], keywords: tuple[tuple[str, Atom], ...]) -> str:
+    def call(
+        self, callee: object, args: tuple[Atom, ...], keywords: tuple[tuple[str, Atom], ...]
+    ) -> str:
         name = getattr(callee, "__name__", None) or repr(callee)
         parts = [*map(self.atom, args), *(f"{k}={self.atom(a)}" for k, a in keywords)]
         return f"{name}({', '.join(parts)})"
@@ -128,7 +130,12 @@ class _Writer:
                 body = self.block_lines(op.body, deeper)
                 stops = " stops" if op.stops else ""
                 left = self.results(op.results)
-                return [f"{pad}{left}while with {tests}{stops}", *test, f"{pad}do with {params}", *body]
+                return [
+                    f"{pad}{left}while with {tests}{stops}",
+                    *test,
+                    f"{pad}do with {params}",
+                    *body,
+                ]
             case With():
                 head = f"with {self.atom(op.manager)}"
                 if op.body.params:
@@ -139,10 +146,14 @@ class _Writer:
                 lines = [f"{pad}try", *self.block_lines(op.body, deeper)]
                 for handler in op.handlers:
                     kinds = "" if handler.kinds is None else f" {self.atom(handler.kinds)}"
-                    name = f" as {self.define(handler.body.params[0])}" if handler.body.params else ""
+                    name = (
+                        f" as {self.define(handler.body.params[0])}" if handler.body.params else ""
+                    )
                     lines += [f"{pad}except{kinds}{name}", *self.block_lines(handler.body, deeper)]
                 if op.final is not None:
                     lines += [f"{pad}finally", *self.block_lines(op.final, deeper)]
                 return [*lines, f"{pad}{self.results(op.results)}end"]
             case Call():
-                return [f"{pad}{self.results(op.results)}call {op.function.name}({self.atoms(op.args)})"]
+                return [
+                    f"{pad}{self.results(op.results)}call {op.function.name}({self.atoms(op.args)})"
+                ]

@@ -245,9 +245,15 @@ def join(a: Type, b: Type) -> Type:
             return _optional(join(x, other))
         case (Number(kind=x), Number(kind=y)):
             return Number(_join_kinds(x, y))
-        case (Number(kind="complex"), NumPyScalar() as s) | (NumPyScalar() as s, Number(kind="complex")):
+        case (Number(kind="complex"), NumPyScalar() as s) | (
+            NumPyScalar() as s,
+            Number(kind="complex"),
+        ):
             return s if is_complex(s) else UNKNOWN
-        case (Number(kind=kind), NumPyScalar(dtype=dtype)) | (NumPyScalar(dtype=dtype), Number(kind=kind)):
+        case (Number(kind=kind), NumPyScalar(dtype=dtype)) | (
+            NumPyScalar(dtype=dtype),
+            Number(kind=kind),
+        ):
             # a Python number or a NumPy scalar: a NumPy float64 is a Python float
             if dtype == "float64" and kind != "bool":
                 return NumPyScalar(dtype)
@@ -263,9 +269,10 @@ def join(a: Type, b: Type) -> Type:
             return TupleType(tuple(join(p, q) for p, q in zip(x, y, strict=True)), c)
         case (TupleType(items=x, cls=c), TupleType(items=y, cls=k)) if c is list and k is list:
             return ListType(join_all((*x, *y)))
-        case (TupleType(items=x, cls=c), ListType(item=y)) | (ListType(item=y), TupleType(items=x, cls=c)) if (
-            c is list
-        ):
+        case (TupleType(items=x, cls=c), ListType(item=y)) | (
+            ListType(item=y),
+            TupleType(items=x, cls=c),
+        ) if c is list:
             return ListType(join_all((*x, y)))
         case (ListType(item=x), ListType(item=y)):
             return ListType(join(x, y))

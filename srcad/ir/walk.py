@@ -161,7 +161,9 @@ def map_atoms(op: Op, read: Callable[[Atom], Atom], define: Callable[[Value], Va
             return Apply(op.callee, args, kw, define(op.result), op.loc)
         case Effect():
             args, kw = tuple(map(read, op.args)), keywords(op.keywords)
-            return Effect(op.callee, args, kw, None if op.result is None else define(op.result), op.loc)
+            return Effect(
+                op.callee, args, kw, None if op.result is None else define(op.result), op.loc
+            )
         case Update():
             target, args = read(op.target), tuple(map(read, op.args))
             assert isinstance(target, Value)
@@ -191,7 +193,8 @@ def map_atoms(op: Op, read: Callable[[Atom], Atom], define: Callable[[Value], Va
         case Try():
             body = block(op.body)
             handlers = tuple(
-                Handler(None if h.kinds is None else read(h.kinds), block(h.body)) for h in op.handlers
+                Handler(None if h.kinds is None else read(h.kinds), block(h.body))
+                for h in op.handlers
             )
             final = None if op.final is None else block(op.final)
             return Try(body, handlers, final, tuple(map(define, op.results)), op.loc)

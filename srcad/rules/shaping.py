@@ -321,7 +321,7 @@ def copy(ct, a, order="K"):
 @differential(np.array, np.asarray, np.asanyarray, sequences=("a",))
 def array(a, dtype=None, order="K", *, da):
     """A cast to integers or booleans cuts the derivative."""
-    if dtype is None or isinstance(a, np.ndarray) and a.dtype == dtype:
+    if dtype is None or (isinstance(a, np.ndarray) and a.dtype == dtype):
         return da if isinstance(a, np.ndarray) else np.array(da)
     if not np.issubdtype(dtype, np.inexact):
         return 0 * np.array(da)

@@ -8,6 +8,7 @@ from srcad.runtime import polygamma
 
 differential = partial(registry.differential, elementwise=True)
 
+
 @differential(polygamma, domain="positive")
 def polygamma_differential(n, x, *, dx):
     return polygamma(n + 1, x) * dx

@@ -20,7 +20,9 @@ def unbroadcast(x: Any, shape: Any) -> Any:
     if added > 0:
         x = np.sum(x, axis=tuple(range(added)))
         have = np.shape(x)
-    stretched = tuple(k - len(have) for k in range(len(have)) if shape[k - len(have)] == 1 != have[k])
+    stretched = tuple(
+        k - len(have) for k in range(len(have)) if shape[k - len(have)] == 1 != have[k]
+    )
     if stretched:
         x = np.sum(x, axis=stretched, keepdims=True)
     return x if np.shape(x) == shape else np.broadcast_to(x, shape)
@@ -67,7 +69,9 @@ def add(x: Any, y: Any) -> Any:
         case tuple():
             return tuple(add(p, q) for p, q in zip(x, y, strict=True))
         case dict():
-            return {k: add(x[k], y[k]) if k in x and k in y else x.get(k, y.get(k)) for k in {**x, **y}}
+            return {
+                k: add(x[k], y[k]) if k in x and k in y else x.get(k, y.get(k)) for k in {**x, **y}
+            }
         case None:
             return y
     return x if y is None else x + y

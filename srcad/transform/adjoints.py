@@ -166,7 +166,9 @@ class Adjoints:
         assert isinstance(kind, TupleType)
         return Parts(
             tuple(
-                self.builder.apply(operator.getitem, state, Literal(k)) if is_differentiable(item) else None
+                self.builder.apply(operator.getitem, state, Literal(k))
+                if is_differentiable(item)
+                else None
                 for k, item in enumerate(kind.items)
             )
         )
@@ -188,18 +190,26 @@ class Adjoints:
         if not is_differentiable(target.type) or not self.active(target):
             return
         if rank(target.type) == 0:  # `x[None]`: the index may have made axes
-            self.add(target, term if rank(atom_type(term)) == 0 else self.builder.apply(np.sum, term))
+            self.add(
+                target, term if rank(atom_type(term)) == 0 else self.builder.apply(np.sum, term)
+            )
             return
         hint = spaces.value_hint(target, "_bar")
         state = self.get(target)
-        current = spaces.zeros(self.builder, target, hint) if state is None else self.atom(state, target)
+        current = (
+            spaces.zeros(self.builder, target, hint) if state is None else self.atom(state, target)
+        )
         if isinstance(target.type, TupleType) and not isinstance(atom_type(current), ListType):
             # an item at a run-time index: the adjoint of a tuple becomes a list
             item = join_all(tuple(map(spaces.tangent_type, target.type.items)))
             current = self.builder.apply_typed(list, (current,), ListType(item), hint)
         kind = atom_type(current)
         item = atom_type(term)
-        if isinstance(kind, (ListType, DictType)) and not _is_plain(item) and isinstance(current, Value):
+        if (
+            isinstance(kind, (ListType, DictType))
+            and not _is_plain(item)
+            and isinstance(current, Value)
+        ):
             # items that `+=` does not add: tuples and lists
             if isinstance(kind, DictType):
                 old = self.builder.apply_typed(dict.get, (current, index), item)

@@ -45,7 +45,9 @@ def with_arrays(
 
 
 def _is_numpy(function: Any) -> bool:
-    return isinstance(function, np.ufunc) or (getattr(function, "__module__", None) or "").startswith("numpy")
+    return isinstance(function, np.ufunc) or (
+        getattr(function, "__module__", None) or ""
+    ).startswith("numpy")
 
 
 def _is_list(value: Any) -> bool:

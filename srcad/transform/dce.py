@@ -210,6 +210,4 @@ def _prune_try(op: Try, used: list[int], live: Live) -> Op | None:
         _, free = _prune(op.final, ())
         live.update(free)
     handlers = tuple(replace(h, body=b) for h, b in zip(op.handlers, made[1:], strict=True))
-    return replace(
-        op, body=made[0], handlers=handlers, results=tuple(op.results[k] for k in used)
-    )
+    return replace(op, body=made[0], handlers=handlers, results=tuple(op.results[k] for k in used))

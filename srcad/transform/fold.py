@@ -53,7 +53,9 @@ def _agreed(op: If, then: Atom, orelse: Atom) -> Atom | None:
     if isinstance(then, Literal) and isinstance(orelse, Literal):
         if then.value is True and orelse.value is False and atom_type(op.test) == BOOL:
             return op.test
-        if type(then.value) is type(orelse.value) and isinstance(then.value, (bool, int, str, type(None))):
+        if type(then.value) is type(orelse.value) and isinstance(
+            then.value, (bool, int, str, type(None))
+        ):
             return then if then.value == orelse.value else None
     return None
 

@@ -100,7 +100,9 @@ class Pusher:
             case Apply():
                 b.append(op)
                 self._refuse_hidden(op)
-                if any(self.tangent(a) is not None for a in (*op.args, *(k for _, k in op.keywords))):
+                if any(
+                    self.tangent(a) is not None for a in (*op.args, *(k for _, k in op.keywords))
+                ):
                     self.push_apply(op, b)
             case Effect():
                 b.append(op)
@@ -167,7 +169,9 @@ class Pusher:
         if rule is None or rule.kind != "differential":
             raise missing_rule(op, op.callee)
         if self.linear:
-            raise RuleError(place_of(op.loc), f"{rule.name} is not linear, but a differential goes through it")
+            raise RuleError(
+                place_of(op.loc), f"{rule.name} is not linear, but a differential goes through it"
+            )
         self.set(op.result, self._push_differential(bind(rule, op), b))
 
     # ---- rules
@@ -274,9 +278,11 @@ class Pusher:
                     tangent = self.tangent(v)
                     if tangent is not None:
                         pusher.tangents[d] = tangent
-        outcome = bodies.containers.unpack(low, result, len(bound.op.result.type.items)) if isinstance(
-            bound.op.result.type, TupleType
-        ) else [result]
+        outcome = (
+            bodies.containers.unpack(low, result, len(bound.op.result.type.items))
+            if isinstance(bound.op.result.type, TupleType)
+            else [result]
+        )
         atoms = [low.atom(o) for o in outcome]
         mark = len(b.ops)
         pusher.push_linear_block(inner, standing, b)
@@ -284,8 +290,13 @@ class Pusher:
         found = [pusher.tangent(a) for a in atoms]
         if isinstance(bound.op.result.type, TupleType):
             parts = [
-                (Literal(None) if not is_differentiable(k) else
-                 spaces.zeros(b, b.apply(operator.getitem, bound.op.result, Literal(i))) if f is None else f)
+                (
+                    Literal(None)
+                    if not is_differentiable(k)
+                    else spaces.zeros(b, b.apply(operator.getitem, bound.op.result, Literal(i)))
+                    if f is None
+                    else f
+                )
                 for i, (f, k) in enumerate(zip(found, bound.op.result.type.items, strict=True))
             ]
             return b.apply(make_tuple, *parts)
@@ -309,7 +320,10 @@ class Pusher:
             b.adopt(made)
             match op:
                 case Apply():
-                    if any(self.tangent(a) is not None for a in (*op.args, *(k for _, k in op.keywords))):
+                    if any(
+                        self.tangent(a) is not None
+                        for a in (*op.args, *(k for _, k in op.keywords))
+                    ):
                         self.push_apply(op, b)
                 case If() | For() | Update() | Accumulate():
                     if any(self.tangent(v) is not None for v in values_read(op)):
@@ -324,7 +338,9 @@ class Pusher:
         target = self.tangent(op.target)
         values = [self.tangent(a) for a in op.args]
         idle = target is None and all(v is None for v in values)
-        if idle or not (self.active(op.version) or (op.result is not None and self.active(op.result))):
+        if idle or not (
+            self.active(op.version) or (op.result is not None and self.active(op.result))
+        ):
             b.append(op)
             return
         # a container without a tangent has the zero of its length before the write
@@ -337,8 +353,12 @@ class Pusher:
         result = None
         if op.result is not None:
             kind = start.type
-            result = Value("", kind.item if isinstance(kind, (ListType, DictType)) else op.result.type)
-        version = b.update(op.callee, start, *args, kind=spaces.tangent_type(op.version.type), result=result)
+            result = Value(
+                "", kind.item if isinstance(kind, (ListType, DictType)) else op.result.type
+            )
+        version = b.update(
+            op.callee, start, *args, kind=spaces.tangent_type(op.version.type), result=result
+        )
         self.set(op.version, version)
         if result is not None and op.result is not None:
             self.set(op.result, result)
@@ -394,7 +414,9 @@ class Pusher:
     def _push_try(self, op: Try, b: Builder) -> None:
         ks = self._varied(op.results)
         body, _ = self._block(op.body, b, ks, op.results)
-        handlers = tuple(Handler(h.kinds, self._block(h.body, b, ks, op.results)[0]) for h in op.handlers)
+        handlers = tuple(
+            Handler(h.kinds, self._block(h.body, b, ks, op.results)[0]) for h in op.handlers
+        )
         outcomes = self._outcomes(op.results, ks)
         b.append(Try(body, handlers, op.final, (*op.results, *outcomes), op.loc))
 
@@ -419,8 +441,10 @@ class Pusher:
                 targets.append(item)
                 self.tangents[target] = item
         inits = [
-            Literal(0.0) if isinstance(op.carried[k], Literal) and op.carried[k] is not UNDEFINED
-            else UNDEFINED if op.carried[k] is UNDEFINED
+            Literal(0.0)
+            if isinstance(op.carried[k], Literal) and op.carried[k] is not UNDEFINED
+            else UNDEFINED
+            if op.carried[k] is UNDEFINED
             else self.full(b, op.carried[k], params[k].type)
             for k in ks
         ]
@@ -469,7 +493,9 @@ def _push_display(self: Pusher, op: Apply, b: Builder) -> Atom | None:
             parts.append(spaces.zeros(b, item))
         else:
             numeric = isinstance(atom_type(item), Number)
-            parts.append(Literal(0.0) if numeric and isinstance(op.result.type, ListType) else Literal(None))
+            parts.append(
+                Literal(0.0) if numeric and isinstance(op.result.type, ListType) else Literal(None)
+            )
     return b.apply_typed(op.callee, tuple(parts), spaces.tangent_type(op.result.type))
 
 
@@ -477,8 +503,14 @@ def _push_dict(self: Pusher, op: Apply, b: Builder) -> Atom | None:
     parts: list[Atom] = []
     for key, item in zip(op.args[::2], op.args[1::2], strict=True):
         found = self.tangent(item)
-        parts += [key, found if found is not None else
-                  spaces.zeros(b, item) if is_differentiable(atom_type(item)) else Literal(0.0)]
+        parts += [
+            key,
+            found
+            if found is not None
+            else spaces.zeros(b, item)
+            if is_differentiable(atom_type(item))
+            else Literal(0.0),
+        ]
     return b.apply_typed(make_dict, tuple(parts), spaces.tangent_type(op.result.type))
 
 
@@ -500,7 +532,11 @@ def _push_getitem(self: Pusher, op: Apply, b: Builder) -> Atom | None:
 
 def _push_same(self: Pusher, op: Apply, b: Builder) -> Atom | None:
     found = self.tangent(op.args[0])
-    return None if found is None else b.apply_typed(op.callee, (found,), spaces.tangent_type(op.result.type))
+    return (
+        None
+        if found is None
+        else b.apply_typed(op.callee, (found,), spaces.tangent_type(op.result.type))
+    )
 
 
 def _push_get(self: Pusher, op: Apply, b: Builder) -> Atom | None:
@@ -508,7 +544,9 @@ def _push_get(self: Pusher, op: Apply, b: Builder) -> Atom | None:
     found = self.tangent(bar)
     if found is None:
         return None
-    return b.apply_typed(dict.get, (found, key, self._end(b, default)), spaces.tangent_type(op.result.type))
+    return b.apply_typed(
+        dict.get, (found, key, self._end(b, default)), spaces.tangent_type(op.result.type)
+    )
 
 
 _STRUCTURAL: dict[Any, Callable[[Pusher, Apply, Builder], Atom | None]] = {

@@ -69,9 +69,7 @@ class Functions:
             state = adjoints.get(op.results[k])
             result = op.results[k]
             cts.append(spaces.zeros(b, result) if state is None else adjoints.atom(state, result))
-        bars = tuple(
-            Value("", spaces.tangent_type(function.params[k].type)) for k in given
-        )
+        bars = tuple(Value("", spaces.tangent_type(function.params[k].type)) for k in given)
         b.append(Call(pair.reverse, (saved, *cts), bars, b.loc))
         for k, bar in zip(given, bars, strict=True):
             adjoints.add(op.args[k], bar)
@@ -145,9 +143,7 @@ class Functions:
             return
         ref = self.tangent(op.function, given, wanted)
         dots = tuple(
-            Value(
-                spaces.value_hint(op.results[k], "_dot"), spaces.tangent_type(op.results[k].type)
-            )
+            Value(spaces.value_hint(op.results[k], "_dot"), spaces.tangent_type(op.results[k].type))
             for k in wanted
         )
         tangents = tuple(t for k in given if (t := pusher.tangent(op.args[k])) is not None)
@@ -155,7 +151,9 @@ class Functions:
         for k, dot in zip(wanted, dots, strict=True):
             pusher.set(op.results[k], dot)
 
-    def tangent(self, ref: FunctionRef, given: tuple[int, ...], wanted: tuple[int, ...]) -> FunctionRef:
+    def tangent(
+        self, ref: FunctionRef, given: tuple[int, ...], wanted: tuple[int, ...]
+    ) -> FunctionRef:
         """The tangent function of a function for its active arguments."""
         key = (ref, given, wanted)
         if key not in self.tangents:

@@ -95,7 +95,9 @@ def is_fresh(atom: Atom, made: dict[Value, Op], seen: set[Value]) -> bool:
             return is_fresh(target, made, seen)
         case If():
             k = op.results.index(atom)
-            return is_fresh(op.then.yields[k], made, seen) and is_fresh(op.orelse.yields[k], made, seen)
+            return is_fresh(op.then.yields[k], made, seen) and is_fresh(
+                op.orelse.yields[k], made, seen
+            )
         case For() | While():
             k = op.results.index(atom)
             count = len(op.streams) if isinstance(op, For) else 0

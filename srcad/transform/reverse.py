@@ -491,13 +491,20 @@ class _LoopPlan:
             return
         for k, (target, stream) in enumerate(zip(self.targets, op.streams, strict=True)):
             bar = child.take(target)
-            if bar is None or not isinstance(stream, Items) or not isinstance(stream.sequence, Value):
+            if (
+                bar is None
+                or not isinstance(stream, Items)
+                or not isinstance(stream.sequence, Value)
+            ):
                 continue
             sequence = stream.sequence
             kind = sequence.type
             whole = not op.stops and (len(op.streams) == 1 or self._enumerates())
-            if isinstance(kind, ListType) and whole and self.adjoints.get(sequence) is None and (
-                sequence not in child.carried
+            if (
+                isinstance(kind, ListType)
+                and whole
+                and self.adjoints.get(sequence) is None
+                and (sequence not in child.carried)
             ):
                 made = Value(spaces.value_hint(sequence, "_bar"), spaces.tangent_type(kind))
                 self.appended[k] = (made, child.builder.update(list.append, made, bar))
@@ -551,7 +558,9 @@ class _LoopPlan:
         )
         targets = tuple(v for v, _ in bound)
         head = tuple(o for _, made in bound for o in made)
-        renamed = _renamed(Block((), body.ops, body.yields), {k: v for k, v in self.mapping.items()})
+        renamed = _renamed(
+            Block((), body.ops, body.yields), {k: v for k, v in self.mapping.items()}
+        )
         block = Block((*targets, *carried_params), (*head, *renamed.ops), renamed.yields)
         self._emit(streams, block, accumulated)
         return forward
@@ -568,7 +577,9 @@ class _LoopPlan:
         op = self.op
         self.mapping: dict[Value, Value] = {}
         only_targets = all(v in self.targets for v in needed)
-        simple = isinstance(op, For) and not op.stops and (len(op.streams) == 1 or self._enumerates())
+        simple = (
+            isinstance(op, For) and not op.stops and (len(op.streams) == 1 or self._enumerates())
+        )
         if simple and only_targets and not (self.position is not None and len(op.streams) > 1):
             return self._replayed(needed, ops)
         return self._stacked(needed, keep, ops)
@@ -719,7 +730,9 @@ def _is(atom: Atom, value: int) -> bool:
 def _after_last(ops: tuple[Op, ...], values: list[Value]) -> int:
     """The position after the operation that defines the last of the values; 0 for parameters."""
     wanted = set(values)
-    return max((k + 1 for k, op in enumerate(ops) if any(r in wanted for r in results(op))), default=0)
+    return max(
+        (k + 1 for k, op in enumerate(ops) if any(r in wanted for r in results(op))), default=0
+    )
 
 
 def _carry(
@@ -753,7 +766,7 @@ def backward_range(b: Builder, stream: Range) -> Range:
         return Range(first, after, Literal(1))
     whole = b.apply(range, start, stop, step)
     back_ = b.apply(operator.getitem, whole, Literal(slice(None, None, -1)))
-    parts = tuple(b.apply_typed(getattr, (back_, Literal(p)), INT) for p in ("start", "stop", "step"))
+    parts = tuple(
+        b.apply_typed(getattr, (back_, Literal(p)), INT) for p in ("start", "stop", "step")
+    )
     return Range(*parts)
-
-

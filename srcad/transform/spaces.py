@@ -156,7 +156,11 @@ def _shaped(found: Type, kind: Type) -> Type:
 def match_dtype(b: Builder, term: Atom, kind: Type) -> Atom:
     """Drop an imaginary part, and precision, that the primal does not have."""
     found = atom_type(term)
-    if is_complex(found) and isinstance(kind, (Number, NumPyScalar, Array)) and not is_complex(kind):
+    if (
+        is_complex(found)
+        and isinstance(kind, (Number, NumPyScalar, Array))
+        and not is_complex(kind)
+    ):
         if isinstance(kind, Number) or dtype_of(kind) is not None:
             term = b.apply(np.real, term)
             found = atom_type(term)
@@ -167,7 +171,9 @@ def match_dtype(b: Builder, term: Atom, kind: Type) -> Atom:
         # what the term is shows at run time, and may be wider
         return b.apply_typed(np.asarray, (term, Literal(np.dtype(want).type)), kind)
     if isinstance(kind, Array) and want is not None and have is not None and want != have:
-        if np.dtype(want).kind in "fc" and not (np.dtype(have).kind == "f" and np.dtype(want).kind == "c"):
+        if np.dtype(want).kind in "fc" and not (
+            np.dtype(have).kind == "f" and np.dtype(want).kind == "c"
+        ):
             return b.apply(np.ndarray.astype, term, Literal(np.dtype(want).type))
     return term
 

@@ -87,7 +87,9 @@ def _store(b: Builder, op: Update, bar: Value, taken: Atom | None) -> tuple[Atom
     return item, b.update(operator.setitem, bar, index, zero)
 
 
-def _store_dict(b: Builder, op: Update, bar: Value, taken: Atom | None) -> tuple[Atom | None, Value]:
+def _store_dict(
+    b: Builder, op: Update, bar: Value, taken: Atom | None
+) -> tuple[Atom | None, Value]:
     """An entry that is missing in the adjoint is zero: the store takes it out."""
     index, value = op.args
     kind = _item_type(bar)
