@@ -10,6 +10,7 @@ Pearlmutter and Siskind, Reverse-Mode AD in a Functional Framework (2008), state
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -372,6 +373,8 @@ class Differentiator:
                 bar = bars[value]
                 if isinstance(kind, Array) and kind.dims == () and not _is_array(bar):
                     bar = low.builder.apply(np.asarray, bar)  # as the argument has no axes
+                elif isinstance(kind, (Number, NumPyScalar)) and _is_array(bar):
+                    bar = low.builder.apply(operator.getitem, bar, Literal(()))
                 return containers.wrap(low, bar)
             case TupleRef(items=items, cls=cls):
                 return TupleRef(tuple(self._gradient(low, i, inner, bars) for i in items), cls)
@@ -755,8 +758,6 @@ def _not_scalar(low: Lowering, what: str, hint: str) -> None:
 
 def like(low: Lowering, pulled: Pulled) -> tuple[Abstract, Value]:
     """A parameter for the cotangent of a result, and its abstract value."""
-    import operator
-
     kinds = iter([s.type for s in pulled.seeds])
 
     def build(pattern: Any, make: Callable[[Type], Value], own: Callable[[], Value]) -> Abstract:
