@@ -1,10 +1,10 @@
 """What the reverse sweep of a loop body keeps, and what it computes again.
 
-A value is computed again where that is cheap and all it is computed from is at hand: literals, values
-from outside the loop, the loop's counter, or values that are kept anyway.  Cheap are the arithmetic of
-integers and comparisons, arithmetic of Python floats, and reads of single items of what the loop does
-not write.  This is the "to be recorded" question of Griewank and Walther, section 12.2, answered per
-value.
+A value is computed again where that is cheap and all it is computed from is at hand: literals,
+values from outside the loop, the loop's counter, or values that are kept anyway.  Cheap are the
+arithmetic of integers and comparisons, arithmetic of Python floats, and reads of single items of
+what the loop does not write.  This is the "to be recorded" question of Griewank and Walther,
+section 12.2, answered per value.
 """
 
 from __future__ import annotations

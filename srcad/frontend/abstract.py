@@ -1,9 +1,9 @@
 """What lowering knows of a Python object while it runs a function without its data.
 
 A number or an array is an IR value.  Whatever decides the *structure* of the program — functions,
-modules, tuples, the lists and dicts a function builds, ranges — is known as such and leaves no trace
-in the IR until it has to exist at run time.  Mutable containers are places: two names for one list
-are two equal ``ListRef``, and what the list holds stands in the state under its place.
+modules, tuples, the lists and dicts a function builds, ranges — is known as such and leaves no
+trace in the IR until it has to exist at run time.  Mutable containers are places: two names for one
+list are two equal ``ListRef``, and what the list holds stands in the state under its place.
 """
 
 from __future__ import annotations
@@ -279,8 +279,8 @@ class Origin:
 class Held:
     """A run-time list or dict.
 
-    ``borrowed`` is why it may not be written as it is: 'argument' (the caller's: it is copied before
-    the first write) or the reason for which a write is refused; empty if it may be written.
+    ``borrowed`` is why it may not be written as it is: 'argument' (the caller's: it is copied
+    before the first write) or the reason for which a write is refused; empty if it may be written.
     """
 
     value: Value

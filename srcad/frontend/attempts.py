@@ -1,8 +1,8 @@
 """``with`` and ``try``: the path taken is a path like any other.
 
 Statements at the start of a ``try`` that cannot raise are lowered before it.  A handler starts from
-what is certain at every statement of the rest that may raise: a variable that may have been assigned
-by then or not is poisoned, and reading it is the error.
+what is certain at every statement of the rest that may raise: a variable that may have been
+assigned by then or not is poisoned, and reading it is the error.
 """
 
 from __future__ import annotations

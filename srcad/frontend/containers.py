@@ -1,7 +1,7 @@
 """Tuples, lists and dicts: reading, writing, unpacking and their methods.
 
-A list whose length is known is its items; it becomes a run-time list when something asks for an item
-by a run-time index, when its length starts to depend on data, or when it is handed to NumPy.
+A list whose length is known is its items; it becomes a run-time list when something asks for an
+item by a run-time index, when its length starts to depend on data, or when it is handed to NumPy.
 """
 
 from __future__ import annotations

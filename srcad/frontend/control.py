@@ -1,8 +1,8 @@
 """Control flow: sequences, branches and early exits.
 
 Early exits are flags.  A branch that always exits takes no flag: what follows the ``if`` moves into
-the other branch.  Where an exit is taken on some paths only, the rest of the block is guarded by the
-flag, and a loop ends after the iteration that sets it.
+the other branch.  Where an exit is taken on some paths only, the rest of the block is guarded by
+the flag, and a loop ends after the iteration that sets it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Loops: a body is lowered until what it carries is stable.
 
-First it carries the names it assigns, then whatever else it turned out to change, each with the join
-of its types before and after an iteration.
+First it carries the names it assigns, then whatever else it turned out to change, each with the
+join of its types before and after an iteration.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """From a live function and example arguments to IR.
 
-A derivative is lowered as what it is: a call of it, in which the library writes the derivative's code.
+A derivative is lowered as what it is: a call of it, in which the library writes the derivative's
+code.
 """
 
 from __future__ import annotations

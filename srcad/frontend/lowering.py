@@ -1,9 +1,10 @@
 """The cursor of lowering: where code goes, what names mean there, and how regions are entered.
 
-A ``Lowering`` runs a function on abstract values.  Its *state* maps keys to what they hold: variables
-``("variable", frame, name)``, the contents of lists, dicts and objects ``("place", number)``, and the
-flags that early exits set ``("flag", frame, name)``.  A region (a branch, a loop body) is lowered on
-a copy of the state, into a builder of its own; ``merge`` brings the copies together.
+A ``Lowering`` runs a function on abstract values.  Its *state* maps keys to what they hold:
+variables ``("variable", frame, name)``, the contents of lists, dicts and objects ``("place",
+number)``, and the flags that early exits set ``("flag", frame, name)``.  A region (a branch, a loop
+body) is lowered on a copy of the state, into a builder of its own; ``merge`` brings the copies
+together.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Where paths meet: one abstract value for several.
 
-At the end of an ``if`` each branch has a state of its own; around a loop, the state before it and the
-state after an iteration.  What is equal on all paths stays as it is.  Numbers and arrays that differ
-become one run-time value, which the paths hand over (``leaf`` makes it).  Containers of one structure
-merge item by item, lists of different lengths become run-time lists.  What has no common form, such
-as two different functions, is poisoned: only reading it is an error.
+At the end of an ``if`` each branch has a state of its own; around a loop, the state before it and
+the state after an iteration.  What is equal on all paths stays as it is.  Numbers and arrays that
+differ become one run-time value, which the paths hand over (``leaf`` makes it).  Containers of one
+structure merge item by item, lists of different lengths become run-time lists.  What has no common
+form, such as two different functions, is poisoned: only reading it is an error.
 """
 
 from __future__ import annotations

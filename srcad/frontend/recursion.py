@@ -1,7 +1,7 @@
 """Recursive functions stay functions: each is lowered once for the types of its arguments, and called.
 
-It is lowered again until the type of its result is settled: at first only the paths that do not call
-it again are known.
+It is lowered again until the type of its result is settled: at first only the paths that do not
+call it again are known.
 """
 
 from __future__ import annotations

@@ -747,8 +747,8 @@ _MASKS = frozenset(
 def _is_unmasked(b: Builder, ct: Atom) -> bool:
     """Whether no branch can have made entries of a differential zero.
 
-    It stems from a literal seed through arithmetic. Where such a differential is zero because a factor
-    is, and the divisor too, the primal has no value either: nothing is there to protect.
+    It stems from a literal seed through arithmetic. Where such a differential is zero because a
+    factor is, and the divisor too, the primal has no value either: nothing is there to protect.
     """
     if isinstance(ct, Literal):
         return bool(_number(ct))

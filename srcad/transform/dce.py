@@ -5,8 +5,8 @@
     yield y                |    yield y
 
 Effects are kept, and functions of ``math`` that raise outside their domain: the derivative of
-``math.log`` at -1 raises as the function does.  What a loop carries is kept only if a later iteration or the rest of the function
-reads it.
+``math.log`` at -1 raises as the function does.  What a loop carries is kept only if a later
+iteration or the rest of the function reads it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Forward mode: each operation followed by its tangent.
 
-The tangent of a loop is the loop with tangents carried beside values, of an ``if`` the ``if`` handing
-over both.  A tangent that is zero is not computed: None stands for it.
+The tangent of a loop is the loop with tangents carried beside values, of an ``if`` the ``if``
+handing over both.  A tangent that is zero is not computed: None stands for it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Derivatives of functions that stay functions: a pair for reverse mode, one for forward mode.
 
-The pair of a function is an augmented primal, which returns what the reverse reads (``saved``) beside
-its results, and a reverse, which takes it back.  Both are made once for each set of active arguments;
-a recursive function calls its own pair.
+The pair of a function is an augmented primal, which returns what the reverse reads (``saved``)
+beside its results, and a reverse, which takes it back.  Both are made once for each set of active
+arguments; a recursive function calls its own pair.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Results that are arrays of their own.
 
-A gradient may be a view (``np.broadcast_to``), an argument, a cotangent or another gradient.  What is
-returned must be none of these: whoever gets it may write into it.
+A gradient may be a view (``np.broadcast_to``), an argument, a cotangent or another gradient.  What
+is returned must be none of these: whoever gets it may write into it.
 """
 
 from __future__ import annotations

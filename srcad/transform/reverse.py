@@ -1,10 +1,10 @@
 """Reverse mode: the adjoint of a block, written after it.
 
 The adjoint of a loop is a loop, of an ``if`` an ``if``.  Statements are taken by descending
-generation (see ``schedule``).  What the reverse sweep reads of the forward sweep is found by looking
-at it: values of a branch become results of the forward ``if``, values of a loop body are kept, one
-tuple per iteration on a list local to the loop (a tape), and read back from its end.  The tape is an
-ordinary list of the IR, so the result can be differentiated again.
+generation (see ``schedule``).  What the reverse sweep reads of the forward sweep is found by
+looking at it: values of a branch become results of the forward ``if``, values of a loop body are
+kept, one tuple per iteration on a list local to the loop (a tape), and read back from its end.  The
+tape is an ordinary list of the IR, so the result can be differentiated again.
 
 Griewank and Walther, Evaluating Derivatives, 2nd ed., chapters 3, 4 and 6; Hascoët and Pascual, The
 Tapenade Automatic Differentiation Tool (2013), for the treatment of control flow.
