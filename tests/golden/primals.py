@@ -1,0 +1,213 @@
+"""The functions whose generated derivatives are kept as text beside this file.
+
+Each shows one construct and is as short as that allows. Generated code quotes their lines and
+numbers, so new functions go to the end.
+"""
+
+import math
+
+import numpy as np
+
+G = 9.81
+
+
+def straight_line(x, y):
+    z = math.sin(x * y)
+    return z + math.exp(x) / (y + 2.0)
+
+
+def overwritten(x):
+    y = x * x
+    y = math.sin(y)
+    y = y * x
+    return y
+
+
+def branches(x, y):
+    if x > y:
+        z = x * y
+    elif x > 0.0:
+        z = math.sin(x) + y
+    else:
+        z = y
+    return z * x
+
+
+def guard_clauses(x):
+    if x < 0.0:
+        return 0.0
+    root = math.sqrt(x)
+    if root < 1.0:
+        return root
+    return x * x
+
+
+def ternary(x, slope):
+    return (x if x > 0.0 else slope * x) * x
+
+
+def counted_loop(x, n):
+    y = x
+    for _ in range(n):
+        y = y * math.cos(y) + x
+    return y
+
+
+def reduction_loop(x):
+    total = 0.0
+    for k in range(len(x) - 1):
+        total += (1.0 - x[k]) ** 2 + 100.0 * (x[k + 1] - x[k] ** 2) ** 2
+    return total
+
+
+def nested_loops(x, w, n):
+    h = x
+    for _ in range(n):
+        for k in range(3):
+            h = math.tanh(w * h + k)
+        h = h * x
+    return h
+
+
+def branch_in_loop(x, n):
+    y = x
+    for k in range(n):
+        if y > 1.0:
+            y = y / 2.0
+        else:
+            y = y * y + 0.5 * k
+    return y
+
+
+def newton(a):
+    x = a
+    while abs(x * x - a) > 1e-12:
+        x = 0.5 * (x + a / x)
+    return x
+
+
+def break_out(x):
+    term = x
+    total = x
+    for k in range(1, 50):
+        term = -term * x * x / ((2 * k) * (2 * k + 1))
+        if abs(term) < 1e-10:
+            break
+        total += term
+    return total
+
+
+def return_from_loop(x, xs):
+    total = 0.0
+    for v in xs:
+        total += v * x
+        if total > 3.0:
+            return total * x
+    return total
+
+
+def list_appended(x, n):
+    terms = [x]
+    for _ in range(n):
+        terms.append(terms[-1] * x)
+    return sum(terms)
+
+
+def list_comprehension(xs, w):
+    scaled = [w * v for v in xs if v > 0.0]
+    return sum(scaled) / len(scaled)
+
+
+def dict_of_parameters(params, x):
+    hidden = math.tanh(params["w"] * x + params["b"])
+    return hidden * params["out"]
+
+
+def closure(x, y):
+    def shifted(t):
+        return t * t + y
+
+    return shifted(x) * shifted(2.0 * x)
+
+
+def square(v):
+    return v * v
+
+
+def helper_calls(x, y):
+    return square(x) + math.sqrt(square(y) + 1.0)
+
+
+def power(x, n):
+    if n == 0:
+        return 1.0
+    half = power(x, n // 2)
+    return half * half * (x if n % 2 else 1.0)
+
+
+def module_constant(t, v):
+    return v * t - 0.5 * G * t**2
+
+
+def elementwise(x, w):
+    return np.sum(np.exp(-w * x) * np.sin(x))
+
+
+def reductions(m):
+    centred = m - np.mean(m, axis=0)
+    return np.sqrt(np.sum(centred**2)) + np.max(m)
+
+
+def broadcasting(m, row, s):
+    return np.sum((m + row) * s)
+
+
+def softmax_loss(z, label):
+    z = z - np.max(z)
+    return np.log(np.sum(np.exp(z))) - z[label]
+
+
+def indexing(x, idx):
+    return np.sum(x[idx] ** 2) + x[0] * x[-1]
+
+
+def network(w1, b1, w2, x):
+    hidden = np.tanh(x @ w1 + b1)
+    return np.sum((hidden @ w2) ** 2)
+
+
+def guarded_where(x):
+    return np.sum(np.where(x > 0.0, np.sqrt(x), 0.0))
+
+
+def heat_steps(u, steps):
+    for _ in range(steps):
+        inner = u[1:-1] + 0.1 * (u[2:] - 2.0 * u[1:-1] + u[:-2])
+        u = np.concatenate((u[:1], inner, u[-1:]))
+    return np.sum(u * u)
+
+
+def array_of_entries(x, y):
+    first = x * y
+    out = np.array([first, x, first * x])
+    return np.sum(out**2)
+
+
+def recurrence(x, w):
+    h = x
+    for _ in range(4):
+        h = np.tanh(w * h + x)
+    return np.sum(h)
+
+
+def polar(p):
+    r, angle = p[0], p[1]
+    return np.array([r * np.cos(angle), r * np.sin(angle), r * r])
+
+
+def quartic(x, y):
+    return x**4 * y + math.sin(x * y)
+
+
+def objective(x):
+    return np.sum(x[1:] * x[:-1] ** 2)
