@@ -623,9 +623,10 @@ def _shape_root(b: Builder, x: Atom) -> Atom:
         return x
     wide = [a for a in op.args if dims_of(atom_type(a)) != ()]
     for arg in wide:
-        if isinstance(arg, Value) and (same_shape(atom_type(arg), atom_type(x)) or len(wide) == 1):
-            if isinstance(arg.type, Array):
-                return _shape_root(b, arg)
+        if not isinstance(arg, Value) or not isinstance(arg.type, Array):
+            continue
+        if len(wide) == 1 or same_shape(arg.type, atom_type(x)):
+            return _shape_root(b, arg)
     return x
 
 

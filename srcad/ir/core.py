@@ -120,7 +120,7 @@ class Accumulate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class If:
-    """Both blocks yield as many atoms as there are results; an ``UNDEFINED`` yield leaves a name unbound."""
+    """Both blocks yield as many atoms as there are results; ``UNDEFINED`` leaves a name unbound."""
 
     test: Atom
     then: Block
@@ -227,7 +227,7 @@ Op = Apply | Effect | Update | Accumulate | If | For | While | With | Try | Call
 
 
 class FunctionRef:
-    """A function by name, so that functions can call each other; its body is set once, when known."""
+    """A function by name, so that functions can call each other; its body is set when known."""
 
     __slots__ = ("function", "name")
 
@@ -294,8 +294,8 @@ def make_fstring(*parts: Any) -> str:
 
 def format_value(value: Any, conversion: int, spec: str) -> str:
     """One replacement field of an f-string."""
-    text = {-1: lambda v: v, 115: str, 114: repr, 97: ascii}[conversion](value)
-    return format(text, spec)
+    conversions: dict[int, Callable[[Any], Any]] = {115: str, 114: repr, 97: ascii}
+    return format(value if conversion == -1 else conversions[conversion](value), spec)
 
 
 def select(test: Any, then: Any, orelse: Any) -> Any:

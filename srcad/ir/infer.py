@@ -158,11 +158,13 @@ def _unsampled(callee: Callable[..., Any], kinds: list[Type | None]) -> Type:
 
 
 _ARITHMETIC = {
-    operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.pos, operator.pow,
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.pow,
+    operator.neg, operator.pos,
 }  # fmt: skip
 
 _ELEMENTWISE = _ARITHMETIC | {
-    operator.floordiv, operator.mod, operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne,
+    operator.floordiv, operator.mod,
+    operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne,
 }  # fmt: skip
 
 _MATH_INT = {"floor", "ceil", "trunc", "factorial", "gcd", "lcm", "comb", "perm", "isqrt"}
@@ -429,7 +431,7 @@ class _Examples:
         return max(self.sizes[base.base] - base.drop, 0)
 
     def real(self) -> float:
-        """A number whose ratio to the others differs from set to set: a count made of them does too."""
+        """A number whose ratio to the others differs between sets: a count of them does too."""
         self.reals += 1
         return (0.7 * self.reals, 5.3 + 11.0 * self.reals, 40.0 / self.reals)[self.number]
 
@@ -446,7 +448,8 @@ class _Examples:
             case NumPyScalar(dtype=dtype):
                 return self.filled(dtype, ())[()]
             case Array(dtype=dtype, dims=dims):
-                assert dtype is not None and dims is not None
+                assert dtype is not None
+                assert dims is not None
                 return self.filled(dtype, tuple(map(self.size, dims)))
             case TupleType(items=items, cls=cls):
                 parts = [self.of(k) for k in items]
@@ -545,9 +548,7 @@ def _guess_sizes(
     sizes = dict.fromkeys(d for a in atoms if isinstance(a, Value) for d in _named_sizes(a.type))
     for size in sizes:
         guessed = [Value("", _unify(a.type, size)) if isinstance(a, Value) else a for a in atoms]
-        if all(
-            isinstance(a, Literal) or a.type == g.type for a, g in zip(atoms, guessed, strict=True)
-        ):  # type: ignore[union-attr]
+        if all(atom_type(a) == atom_type(g) for a, g in zip(atoms, guessed, strict=True)):
             return UNKNOWN
         names = [name for name, _ in keywords]
         found = _sample(

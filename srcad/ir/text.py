@@ -76,7 +76,8 @@ class _Writer:
     def stream(self, stream: Stream) -> str:
         match stream:
             case Range():
-                return f"range({self.atom(stream.start)}, {self.atom(stream.stop)}, {self.atom(stream.step)})"
+                bounds = (stream.start, stream.stop, stream.step)
+                return f"range({', '.join(map(self.atom, bounds))})"
             case Items(backward=True):
                 return f"reversed({self.atom(stream.sequence)})"
             case Items():

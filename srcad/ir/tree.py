@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 L = TypeVar("L")
 M = TypeVar("M")
@@ -27,7 +27,7 @@ class Node(Generic[L]):
     children: tuple[Tree[L], ...]
 
 
-Tree = Node[L] | L
+Tree: TypeAlias = Node[L] | L
 
 
 def is_container(obj: object) -> bool:
@@ -62,7 +62,7 @@ def build(cls: type, keys: tuple[Any, ...], items: tuple[Any, ...]) -> Any:
 
 def dataclass_of(cls: type, fields: dict[str, Any]) -> Any:
     """An instance of a dataclass with the given fields, without running its ``__init__``."""
-    instance = object.__new__(cls)
+    instance: Any = object.__new__(cls)
     for name, value in fields.items():
         object.__setattr__(instance, name, value)
     return instance

@@ -261,10 +261,10 @@ def join(a: Type, b: Type) -> Type:
         case (NumPyScalar(dtype=x), NumPyScalar(dtype=y)):
             return UNKNOWN
         case (Array(dtype=x, dims=d), Array(dtype=y, dims=e)):
-            dtype = x if x == y else None
+            common = x if x == y else None
             if d is None or e is None or len(d) != len(e):
-                return Array(dtype, None)
-            return Array(dtype, tuple(p if p == q else None for p, q in zip(d, e, strict=True)))
+                return Array(common, None)
+            return Array(common, tuple(p if p == q else None for p, q in zip(d, e, strict=True)))
         case (TupleType(items=x, cls=c), TupleType(items=y, cls=k)) if c is k and len(x) == len(y):
             return TupleType(tuple(join(p, q) for p, q in zip(x, y, strict=True)), c)
         case (TupleType(items=x, cls=c), TupleType(items=y, cls=k)) if c is list and k is list:
@@ -294,7 +294,7 @@ def join_all(types: tuple[Type, ...]) -> Type:
 
 
 def can_join(a: Type, b: Type) -> bool:
-    """Whether a value that is of either type can be worked with: no derivative is lost in the join."""
+    """Whether a value of either type can be worked with: no derivative is lost in the join."""
     return join(a, b) != OBJECT or not (is_differentiable(a) or is_differentiable(b))
 
 

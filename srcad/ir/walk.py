@@ -1,4 +1,4 @@
-"""Questions every pass asks of an operation: what it reads, what it defines, which blocks it has."""
+"""What every pass asks of an operation: what it reads, what it defines, which blocks it has."""
 
 from __future__ import annotations
 

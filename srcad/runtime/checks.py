@@ -17,8 +17,9 @@ def require_scalar(value: Any) -> None:
     """Refuse the gradient of what is not one real number."""
     if np.ndim(value) != 0 or np.asarray(value).dtype.kind not in "fiub":
         raise TypeError(
-            f"grad needs a function that returns one real scalar; this one returned {type(value).__name__}"
-            f" of shape {np.shape(value)}: reduce it, or use jacobian or vjp"
+            "grad needs a function that returns one real scalar; "
+            f"this one returned {type(value).__name__} of shape {np.shape(value)}: "
+            "reduce it, or use jacobian or vjp"
         )
 
 

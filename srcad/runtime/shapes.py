@@ -57,7 +57,7 @@ def zeros_like(x: Any) -> Any:
 
 
 def shadow(x: Any) -> Any:
-    """The zero of the space of adjoints of ``x``, to be written to: a list where ``x`` is a tuple."""
+    """The zero of the adjoints of ``x``, to be written to: a list where ``x`` is a tuple."""
     return [shadow(i) for i in x] if isinstance(x, (list, tuple)) else zeros_like(x)
 
 
