@@ -20,7 +20,6 @@ from srcad.ir import (
     For,
     If,
     Items,
-    Op,
     Try,
     Update,
     Value,
@@ -72,9 +71,10 @@ def _vary(block: Block, varied: Values, is_constant: Callable[[Any], bool]) -> N
     for op in block.ops:
         match op:
             case Apply() | Effect():
-                if op.result is not None and _any(operands(op), varied):
-                    if not is_constant(op.callee) or makes_container(op):
-                        _mark(op.result, varied)
+                if op.result is None or not _any(operands(op), varied):
+                    continue
+                if not is_constant(op.callee) or makes_container(op):
+                    _mark(op.result, varied)
             case Update():
                 if _any(operands(op), varied):
                     _mark(op.version, varied)
@@ -210,6 +210,3 @@ def _use_loop(op: For | While, useful: Values, is_constant: Callable[[Any], bool
         for target, stream in zip(op.body.params, op.streams, strict=False):
             if target in useful and isinstance(stream, Items):
                 _need((stream.sequence,), useful)
-
-
-_ = Op

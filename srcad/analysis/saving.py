@@ -13,14 +13,13 @@ import operator
 
 from srcad.ir import Apply, Atom, Block, Op, Update, Value
 from srcad.ir.types import Number, NumPyScalar
-from srcad.ir.walk import all_ops, map_atoms
+from srcad.ir.walk import all_ops, blocks, map_atoms
 
 _CHEAP = {
     operator.add, operator.sub, operator.mul, operator.neg, operator.pos,
     operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne, operator.not_,
 }  # fmt: skip
 _INTEGER = {operator.floordiv, operator.mod, operator.lshift, operator.rshift, abs, min, max}
-_STEPS = 2
 
 
 def recomputed(
@@ -70,8 +69,6 @@ def recomputed(
 
 
 def _with_inner(op: Op) -> list[Op]:
-    from srcad.ir.walk import blocks
-
     return [op, *(o for b in blocks(op) for o in all_ops(b))]
 
 
@@ -93,6 +90,3 @@ def _at_hand(
     if not isinstance(atom, Value) or atom not in inside or atom in keep:
         return True
     return atom in targets and isinstance(atom.type, Number) and atom.type.kind == "int"
-
-
-_ = _STEPS
