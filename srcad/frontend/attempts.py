@@ -39,8 +39,9 @@ def lower_with(
 # ---- what can raise
 
 _SAFE = {
-    operator.add, operator.sub, operator.mul, operator.neg, operator.pos, operator.not_, operator.is_,
-    operator.is_not, operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne,
+    operator.add, operator.sub, operator.mul, operator.neg, operator.pos, operator.not_,
+    operator.is_, operator.is_not,
+    operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne,
     operator.or_, operator.and_, builtins.abs, core.select, core.make_tuple, core.make_list,
 }  # fmt: skip
 
@@ -84,7 +85,7 @@ class Except:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """One statement in a ``try``; ``last`` are the names it assigns after all that may raise in it."""
+    """One statement in a ``try``; ``last``: the names it assigns after all in it that may raise."""
 
     run: Thunk
     bound: frozenset[Key]
@@ -94,7 +95,7 @@ class Step:
 
 @dataclass(slots=True, eq=False)
 class _Trace:
-    """A statement that was lowered: the states before, in and after it, and whether it may raise."""
+    """A lowered statement: the states before, in and after it, and whether it may raise."""
 
     step: Step
     before: State
@@ -217,7 +218,7 @@ def _traced(
 
 
 def _known_raise(region: Region) -> BaseException | None:
-    """The exception that a region raises and does nothing else, if it is known at transform time."""
+    """The exception that a region raises, if it does nothing else and the exception is known."""
     ops = region.builder.ops
     if not region.dead or len(ops) != 1 or not isinstance(ops[0], Effect):
         return None

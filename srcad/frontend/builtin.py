@@ -249,9 +249,10 @@ def _numpy_cast(cls: Any) -> Handler:
     """``np.float64(x)`` of a Python float in fast code: the same number."""
 
     def handler(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
-        if not low.session.exact and len(args) == 1 and not keywords:
-            if isinstance(args[0], Value) and args[0].type == Number("float"):
-                return args[0]
+        if low.session.exact or len(args) != 1 or keywords:
+            return NotImplemented
+        if isinstance(args[0], Value) and args[0].type == Number("float"):
+            return args[0]
         return NotImplemented
 
     return handler

@@ -161,8 +161,10 @@ def _call_known(
             inlined = inline(low, inner, args, keywords)
         if inlined is not None:
             return inlined
+    # the method of the class itself: that there is one is not the question
+    method = getattr(type(function), "__call__", None)  # noqa: B004
     if not isinstance(function, types.BuiltinFunctionType) and isinstance(
-        getattr(type(function), "__call__", None), types.FunctionType
+        method, types.FunctionType
     ):
         receiver = low.session.importer.receiver(low, function)
         return call(low, attributes.get_attribute(low, receiver, "__call__"), args, keywords)

@@ -244,9 +244,10 @@ def length(low: Lowering, value: Abstract) -> Abstract:
         return Static(len(found))
     if isinstance(value, Value) and isinstance(value.type, TupleType):
         return Static(len(value.type.items))
-    if isinstance(value, Value) and isinstance(value.type, Array) and value.type.dims:
-        if isinstance(value.type.dims[0], int):
-            return Static(value.type.dims[0])
+    if isinstance(value, Value) and isinstance(value.type, Array):
+        match value.type.dims:
+            case (int(first), *_):
+                return Static(first)
     return wrap(low, low.builder.apply(len, low.atom(value)))
 
 

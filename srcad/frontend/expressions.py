@@ -215,10 +215,12 @@ def owner_of(low: Lowering, name: str) -> Frame:
 
 def binary(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract:
     """``x op y``"""
-    if isinstance(x, Static) and isinstance(y, Static):
-        if isinstance(x.value, SCALARS) and isinstance(y.value, SCALARS):
+    match x, y:
+        case Static(value=left), Static(value=right) if isinstance(left, SCALARS) and isinstance(
+            right, SCALARS
+        ):
             try:
-                return Static(op(x.value, y.value))
+                return Static(op(left, right))
             except Exception:  # it raises at run time, as in the primal
                 pass
     special = containers.combine(low, op, x, y)
@@ -232,9 +234,10 @@ def binary(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract:
 
 _METHODS = {
     operator.add: "add", operator.sub: "sub", operator.mul: "mul", operator.truediv: "truediv",
-    operator.pow: "pow", operator.matmul: "matmul", operator.floordiv: "floordiv", operator.mod: "mod",
-    operator.lt: "lt", operator.le: "le", operator.gt: "gt", operator.ge: "ge", operator.eq: "eq",
-    operator.ne: "ne", operator.neg: "neg", operator.pos: "pos",
+    operator.floordiv: "floordiv", operator.mod: "mod", operator.pow: "pow",
+    operator.matmul: "matmul", operator.neg: "neg", operator.pos: "pos",
+    operator.lt: "lt", operator.le: "le", operator.gt: "gt", operator.ge: "ge",
+    operator.eq: "eq", operator.ne: "ne",
 }  # fmt: skip
 
 
@@ -361,14 +364,12 @@ def binary_compare(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract
                 return Static(result)
         except Exception:  # it raises at run time, as in the primal
             pass
-    if isinstance(x, TupleRef) and isinstance(y, TupleRef) and op in (operator.eq, operator.ne):
-        if len(x.items) != len(y.items):
-            return Static(op is operator.ne)
-    none = (NONE,)
     if op in (operator.eq, operator.ne):
+        if isinstance(x, TupleRef) and isinstance(y, TupleRef) and len(x.items) != len(y.items):
+            return Static(op is operator.ne)
         for a, b in ((x, y), (y, x)):
             if isinstance(b, Static) and b.value is None and not isinstance(a, Static):
-                same = identical(low, a, none[0])
+                same = identical(low, a, NONE)
                 if isinstance(same, bool):
                     return Static(same == (op is operator.eq))
     overloaded = _overloaded(low, op, x, y)
@@ -382,9 +383,9 @@ def identical(low: Lowering, x: Abstract, y: Abstract) -> bool | Abstract:
     if isinstance(x, Static) and isinstance(y, Static):
         return x.value is y.value
     if isinstance(x, (ListRef, DictRef, ObjectRef)) or isinstance(y, (ListRef, DictRef, ObjectRef)):
-        if x != y and (live := _live_value(low, x)) and (other := _live_value(low, y)):
+        if x != y and (first := _live_value(low, x)) and (second := _live_value(low, y)):
             # two names for what existed before the call: it may be one object
-            return wrap(low, low.builder.apply(operator.is_, live, other))
+            return wrap(low, low.builder.apply(operator.is_, first, second))
         return x == y
     if isinstance(x, Value) and isinstance(y, Value):
         return True if x is y else wrap(low, low.builder.apply(operator.is_, x, y))

@@ -1,4 +1,4 @@
-"""Python's functions of iterables: ``range``, ``zip``, ``sum``, ``any``, ``itertools`` and the like."""
+"""Python's functions of iterables: ``range``, ``zip``, ``sum``, ``any``, those of ``itertools``."""
 
 from __future__ import annotations
 

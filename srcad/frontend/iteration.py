@@ -1,4 +1,4 @@
-"""Iteration: a loop at run time if the items have a common form, else one iteration after the other."""
+"""Iteration: a loop at run time if the items have a common form, else each iteration by itself."""
 
 from __future__ import annotations
 
@@ -78,7 +78,9 @@ def iterate_with(
     names: list[str] | None = None,
     unrolled: bool = False,
 ) -> None:
-    """Run ``body`` for every item: a loop at run time if the items have a common form, else unrolled.
+    """Run ``body`` for every item.
+
+    It is a loop at run time if the items have a common form, else unrolled.
 
     ``unrolled``: what the loop makes must have a known length, if that is possible.
     """

@@ -199,7 +199,7 @@ def _attempt(
         return False
     fresh = [k for k in keys if k not in plan.state and k not in met]
     missed = [k for k in keys if k in plan.state and k not in context.carried]
-    # what an iteration binds on some paths only keeps the value of an earlier iteration on the others
+    # what an iteration binds on some paths only keeps an earlier iteration's value on the others
     missed += [k for k in fresh if isinstance(region.state.get(k), MaybeUnbound)]
     if missed and not region.dead:
         for key in missed:

@@ -48,7 +48,7 @@ class Lowered:
     """A function in IR."""
 
     function: Function
-    """Its parameters are the arguments, then the captured data; it yields its result as one atom."""
+    """Its parameters are the arguments, then the captured data; it yields one atom, the result."""
     parameters: tuple[Parameter, ...]
     captures: tuple[Capture, ...]
     exact: bool

@@ -132,7 +132,7 @@ class Session:
     importer: Any
     """Brings live objects in: ``frontend.live.Importer``."""
     unrolls: bool = False
-    """Loops over a few known items are written out: in the bodies of rules, where items are axes."""
+    """Loops over few known items are written out: in the bodies of rules, where items are axes."""
     frames: int = 0
     places: int = 0
     frozen: set[int] = field(default_factory=set)
@@ -201,7 +201,7 @@ class Lowering:
         return Loc(source.file, node.lineno, node.col_offset, line)
 
     def place(self, node: Any = None) -> Place | None:
-        """Where a node stands, for an error; of srcad's own source, the user's statement it is for."""
+        """Where a node stands, for an error; of srcad's own source, the user's statement."""
         if self.internal:
             return place_of(self.builder.loc)
         node = self.node if node is None else node
@@ -326,7 +326,7 @@ class Lowering:
         self.state[("place", ref.place, "")] = contents
 
     def freeze(self, value: Any) -> None:
-        """From now on the containers in a value may be reached in other ways than by their places."""
+        """From now on containers in a value may be reached in other ways than by their places."""
         if isinstance(value, (ListRef, DictRef, ObjectRef)):
             if value.place in self.session.frozen:
                 return

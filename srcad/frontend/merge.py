@@ -46,7 +46,7 @@ from srcad.ir.infer import atom_type
 from srcad.ir.types import UNKNOWN, ListType, TupleType, Type, can_join, join_all
 
 Leaf = Callable[[str, list[Atom | None], Type], Value]
-"""Makes the value that paths hand over: its hint, the atom of each path (None: no value), its type."""
+"""Makes the value that paths hand over: hint, the atom of each path (None: no value), type."""
 
 
 @dataclass(eq=False)

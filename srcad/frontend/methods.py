@@ -26,6 +26,8 @@ from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Lowering, NeedsUnroll
 from srcad.ir import Literal, Value
 
+_LAST = Static(-1)
+
 
 def call_method(
     low: Lowering, ref: Abstract, name: str, args: list[Abstract], keywords: dict[str, Abstract]
@@ -77,7 +79,7 @@ def _insert(low: Lowering, ref: ListRef, index: Abstract, item: Abstract) -> Abs
     return containers.update(low, ref, list.insert, low.atom(index), low.atom(item), item=item)
 
 
-def _pop(low: Lowering, ref: ListRef, index: Abstract = Static(-1)) -> Abstract:
+def _pop(low: Lowering, ref: ListRef, index: Abstract = _LAST) -> Abstract:
     contents = low.contents(ref)
     if isinstance(contents, Items) and isinstance(index, Static):
         items = list(contents.items)

@@ -1,4 +1,4 @@
-"""``sorted``, ``list.sort``, ``min`` and ``max``: what is compared decides the order, a gather applies it.
+"""``sorted``, ``list.sort``, ``min`` and ``max``: keys decide the order, a gather applies it.
 
 Numbers are sorted by the primitive itself.  With a key, or for tuples, the order is found first (an
 integer array, which has no derivative) and the items are picked by it.

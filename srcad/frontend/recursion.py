@@ -1,4 +1,4 @@
-"""Recursive functions stay functions: each is lowered once for the types of its arguments, and called.
+"""Recursive functions stay functions: each is lowered once for its arguments' types, and called.
 
 It is lowered again until the type of its result is settled: at first only the paths that do not
 call it again are known.
@@ -211,7 +211,13 @@ def lower_outlined(
             leaves: list[Value] = []
             atoms: list[Atom] = []
 
-            def leaf(hint: str, found: list[Atom | None], kind: Type) -> Value:
+            def leaf(
+                hint: str,
+                found: list[Atom | None],
+                kind: Type,
+                leaves: list[Value] = leaves,
+                atoms: list[Atom] = atoms,
+            ) -> Value:
                 value = Value(hint, kind)
                 leaves.append(value)
                 assert found[0] is not None

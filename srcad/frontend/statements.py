@@ -394,7 +394,7 @@ def run_raise(low: Lowering, error: Any, cause: Any) -> None:
 
 
 def run_with(low: Lowering, items: list[Any], body: list[Any]) -> None:
-    """``with``: the context is entered in the primal; the derivative of the body is that of the body."""
+    """``with``: the context is entered in the primal; the body is differentiated as it stands."""
     if not items:
         run_block(low, body)
         return

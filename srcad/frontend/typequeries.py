@@ -105,10 +105,8 @@ def is_instance(low: Lowering, args: list[Abstract], keywords: dict[str, Abstrac
             return Static(answers.pop()) if len(answers) == 1 else NotImplemented
         if low.internal and isinstance(value, Value) and not isinstance(value.type, Opaque):
             # a rule asks how its argument is built: of unknown type are numbers and arrays only
-            if not any(
-                issubclass(c, wanted) for c in (int, float, complex, np.ndarray, np.generic)
-            ):
-                return Static(False)
+            numeric = (int, float, complex, np.ndarray, np.generic)
+            return NotImplemented if any(issubclass(c, wanted) for c in numeric) else Static(False)
         return NotImplemented
     if not low.session.exact and isinstance(value, Value) and isinstance(value.type, Number):
         # in fast code a NumPy scalar counts as a Python number
