@@ -211,6 +211,7 @@ class Adjoints:
             and isinstance(current, Value)
         ):
             # items that `+=` does not add: tuples and lists
+            old: Atom
             if isinstance(kind, DictType):
                 old = self.builder.apply_typed(dict.get, (current, index), item)
             else:

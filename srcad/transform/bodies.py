@@ -66,12 +66,12 @@ def _of_numbers(low: Any, value: Any) -> bool:
         case TupleRef(items=items) | TupleType(items=items):
             return all(_of_numbers(low, i) for i in items)
         case ListRef():
-            items = containers.items_of(low, value)
-            if items is not None:
-                return all(_of_numbers(low, i) for i in items)
+            known = containers.items_of(low, value)
+            if known is not None:
+                return all(_of_numbers(low, i) for i in known)
             return _of_numbers(low, low.atom(value).type)
-        case Static(value=known):
-            return rules.of_numbers(known)
+        case Static(value=constant):
+            return rules.of_numbers(constant)
         case Value(type=kind):
             return _of_numbers(low, kind)
         case ListType(item=item):

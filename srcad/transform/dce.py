@@ -70,8 +70,10 @@ def _prune(block: Block, kept: tuple[int, ...]) -> tuple[tuple[Op, ...], Live]:
 
 _PARTIAL = frozenset(
     getattr(math, name)
-    for name in ("log", "log2", "log10", "log1p", "sqrt", "asin", "acos", "acosh", "atanh", "pow", "fmod",
-                 "gamma", "lgamma", "exp", "cosh", "sinh", "expm1")
+    for name in (
+        "log", "log2", "log10", "log1p", "sqrt", "asin", "acos", "acosh", "atanh", "pow", "fmod",
+        "gamma", "lgamma", "exp", "cosh", "sinh", "expm1",
+    )
 )  # fmt: skip
 
 

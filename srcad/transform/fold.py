@@ -9,12 +9,11 @@ An ``if`` left without results and operations goes away with dead code.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
-from srcad.ir import Atom, Block, Function, If, Literal, Op, Value
+from srcad.ir import Atom, Block, Function, If, Literal, Value
 from srcad.ir.infer import atom_type
 from srcad.ir.types import BOOL
-from srcad.ir.walk import map_atoms
+from srcad.ir.walk import blocks, map_atoms
 
 
 def fold_control(function: Function) -> Function:
@@ -38,7 +37,7 @@ def fold_control(function: Function) -> Function:
 
 def _collect(block: Block, mapping: dict[Value, Atom]) -> None:
     for op in block.ops:
-        for inner in _blocks(op):
+        for inner in blocks(op):
             _collect(inner, mapping)
         if isinstance(op, If):
             for k, result in enumerate(op.results):
@@ -58,9 +57,3 @@ def _agreed(op: If, then: Atom, orelse: Atom) -> Atom | None:
         ):
             return then if then.value == orelse.value else None
     return None
-
-
-def _blocks(op: Op) -> Any:
-    from srcad.ir.walk import blocks
-
-    return blocks(op)

@@ -10,9 +10,12 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from srcad import rules
+import numpy as np
+
+from srcad import rules, runtime
 from srcad.analysis.activity import makes_container
 from srcad.errors import RuleError
+from srcad.frontend import containers
 from srcad.ir import (
     UNDEFINED,
     Accumulate,
@@ -43,13 +46,14 @@ from srcad.ir.types import (
     Number,
     TupleType,
     Type,
+    dims_of,
     is_differentiable,
     may_hide,
     same_shape,
 )
-from srcad.ir.walk import values_read
+from srcad.ir.walk import map_atoms, values_read
 from srcad.rules import Rule
-from srcad.transform import bodies, spaces
+from srcad.transform import spaces
 from srcad.transform.adjoints import refuse_hidden
 from srcad.transform.pullback import Bound, Transposer, bind, missing_rule, place_of
 
@@ -106,9 +110,11 @@ class Pusher:
                     self.push_apply(op, b)
             case Effect():
                 b.append(op)
-                if op.result is not None and any(self.tangent(a) is not None for a in op.args):
-                    if is_differentiable(op.result.type) and self.active(op.result):
-                        raise missing_rule(op, op.callee)
+                result = op.result
+                if result is None or not is_differentiable(result.type) or not self.active(result):
+                    return
+                if any(self.tangent(a) is not None for a in op.args):
+                    raise missing_rule(op, op.callee)
             case Update():
                 self._push_update(op, b)
             case Accumulate():
@@ -226,7 +232,7 @@ class Pusher:
             return Literal(0.0)
         if not is_differentiable(atom_type(part)):
             if isinstance(atom_type(part), Array):
-                return b.apply(_zeros_like(), part)
+                return b.apply(np.zeros_like, part)
             return _zero_structure(b, part)
         return spaces.zeros(b, part)
 
@@ -238,12 +244,12 @@ class Pusher:
             return replaced[atom] if any(atom is f for f in flat) else atom
 
         args = tuple(map(read, op.args))
-        keywords = {k: read(v) for k, v in op.keywords}
+        keywords: dict[str, Any] = {k: read(v) for k, v in op.keywords}
         return self._shaped(b, b.apply(op.callee, *args, **keywords), op.result, bound.rule)
 
     def _again_at(self, bound: Bound, op: Apply, position: Any, tangent: Atom, b: Builder) -> Atom:
         args = tuple(tangent if k == position else a for k, a in enumerate(op.args))
-        keywords = {k: tangent if k == position else v for k, v in op.keywords}
+        keywords: dict[str, Any] = {k: tangent if k == position else v for k, v in op.keywords}
         return self._shaped(b, b.apply(op.callee, *args, **keywords), op.result, bound.rule)
 
     def _shaped(self, b: Builder, tangent: Atom, result: Value, rule: Rule) -> Atom:
@@ -253,13 +259,9 @@ class Pusher:
         kind = atom_type(tangent)
         if same_shape(kind, result.type):
             return spaces.match_dtype(b, tangent, result.type)
-        from srcad.ir.types import dims_of
-
         have, want = dims_of(kind), dims_of(result.type)
         if have == () and want == ():
             return tangent
-        import numpy as np
-
         shaped = spaces._shaped(kind, result.type)
         made = b.apply_typed(np.broadcast_to, (tangent, b.apply(np.shape, result)), shaped)
         return spaces.match_dtype(b, made, result.type)
@@ -279,7 +281,7 @@ class Pusher:
                     if tangent is not None:
                         pusher.tangents[d] = tangent
         outcome = (
-            bodies.containers.unpack(low, result, len(bound.op.result.type.items))
+            containers.unpack(low, result, len(bound.op.result.type.items))
             if isinstance(bound.op.result.type, TupleType)
             else [result]
         )
@@ -310,7 +312,6 @@ class Pusher:
         The block itself goes along with each differential standing for its argument: for
         coefficients and shapes.
         """
-        from srcad.ir.walk import map_atoms
 
         def read(atom: Atom) -> Atom:
             return standing.get(atom, atom) if isinstance(atom, Value) else atom
@@ -468,15 +469,7 @@ class Pusher:
             b.append(While(all_inits, test, body, results, op.stops, op.loc))
 
 
-def _zeros_like() -> Any:
-    import numpy as np
-
-    return np.zeros_like
-
-
 def _zero_structure(b: Builder, part: Atom) -> Atom:
-    from srcad import runtime
-
     return b.apply_typed(runtime.zeros_like, (part,), atom_type(part))
 
 

@@ -16,7 +16,7 @@ from srcad.analysis.activity import useful_values, varied_values
 from srcad.ir import Apply, Block, Call, Function, FunctionRef, Literal, Op, Value
 from srcad.ir.build import Builder
 from srcad.ir.core import make_tuple
-from srcad.ir.types import UNKNOWN, is_differentiable
+from srcad.ir.types import FLOAT, UNKNOWN, TupleType, is_differentiable
 from srcad.ir.walk import all_ops, free_values, results
 from srcad.transform import spaces
 from srcad.transform.adjoints import Adjoints
@@ -98,7 +98,7 @@ class Functions:
         adjoints = Adjoints(b, lambda v: v in active)
         seeds = []
         for output in outputs:
-            kind = output.type if isinstance(output, Value) else spaces.FLOAT
+            kind = output.type if isinstance(output, Value) else FLOAT
             seed = Value(spaces.value_hint(output, "_bar") or "out_bar", spaces.tangent_type(kind))
             seeds.append(seed)
             adjoints.add(output, seed)
@@ -111,7 +111,7 @@ class Functions:
         needed = [v for v in free_values(reverse) if v in inside]
         mapping, copies = protect(ops, needed)
         ops = with_copies(ops, function.params, copies)
-        saved = Value("saved", spaces.TupleType(tuple(v.type for v in needed)))
+        saved = Value("saved", TupleType(tuple(v.type for v in needed)))
         pack = Apply(make_tuple, tuple(mapping[v] for v in needed), (), saved, None)
         forward_block = Block((), (*ops, pack), (*yields, saved))
         pair.forward.function = Function(

@@ -14,16 +14,17 @@ import numpy as np
 from srcad import runtime
 from srcad.ir import Accumulate, Apply, Atom, Call, For, Function, If, Literal, Op, Value, While
 from srcad.ir.core import make_dict, make_list, make_tuple
+from srcad.ir.infer import atom_type
 from srcad.ir.tree import dataclass_of
-from srcad.ir.types import Array, Unknown
+from srcad.ir.types import Array, Number, NumPyScalar, Unknown
 from srcad.ir.walk import all_ops, results
 
 _FRESH = {
     operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.matmul,
     operator.pow, operator.floordiv, operator.mod, operator.abs, abs, np.zeros, np.ones, np.full,
     np.zeros_like, np.dot, np.matmul, np.outer, np.where, np.array, np.ndarray.copy, np.concatenate,
-    np.stack, np.take, np.cumsum, runtime.over, runtime.times, runtime.cofactors, np.einsum, np.diff,
-    np.pad, np.linalg.solve, np.linalg.inv, np.tensordot,
+    np.stack, np.take, np.cumsum, np.einsum, np.diff, np.pad, np.tensordot,
+    np.linalg.solve, np.linalg.inv, runtime.over, runtime.times, runtime.cofactors,
 }  # fmt: skip
 _PACKING = (make_tuple, make_list, make_dict, dataclass_of)
 
@@ -62,9 +63,6 @@ def own_results(function: Function) -> Function:
 def _copy(atom: Value, op: Op | None, extra: list[Op]) -> Value:
     copy = Value(atom.hint, atom.type)
     if isinstance(op, Apply) and op.callee is np.broadcast_to:
-        from srcad.ir.infer import atom_type
-        from srcad.ir.types import Number, NumPyScalar
-
         scalar, shape = op.args
         kind = atom_type(scalar)
         if isinstance(kind, (Number, NumPyScalar)) and isinstance(atom.type, Array):

@@ -272,7 +272,7 @@ class Reverser:
         )
 
     def zeros(self, b: Builder, value: Value, hint: str = "") -> Atom:
-        """The zero adjoint of a value; of one that does not exist on every path, asked at run time."""
+        """The zero adjoint of a value; at run time if it does not exist on every path."""
         if value in self.partial and not isinstance(value.type, Number):
             kind = spaces.tangent_type(value.type)
             return b.apply_typed(runtime.zeros_like, (value,), kind, hint)
@@ -286,7 +286,7 @@ class Reverser:
             adjoints.set(value, end)
 
     def _errstate(self, op: With, adjoints: Adjoints) -> Value | None:
-        """The reverse of code under ``np.errstate`` runs under it too: it warns no more than that."""
+        """The reverse of code under ``np.errstate`` runs under it: it warns no more than that."""
         made = self.managers.get(op.manager) if isinstance(op.manager, Value) else None
         if made is None:
             return None
@@ -369,7 +369,7 @@ class _Region:
                 self.inside.update(dict.fromkeys(results(op)))
 
     def keep(self, needed: list[Value]) -> dict[Value, Value]:
-        """For each value the reverse reads: the value to keep, a copy if it is overwritten later."""
+        """For each value the reverse reads, what to keep: a copy if it is overwritten later."""
         mapping, self.copies = protect(_flat(self.forward), needed)
         return mapping
 
@@ -475,7 +475,7 @@ class _LoopPlan:
         return self.adjoints.active(self.params[k])
 
     def _like(self, k: int) -> Value:
-        """A value with the shape of a carried one: its final value if shapes are proven constant."""
+        """A value of the shape of a carried one: its final value if shapes are proven constant."""
         result = self.op.results[k]
         kind = result.type
         if isinstance(kind, Number):
@@ -558,9 +558,7 @@ class _LoopPlan:
         )
         targets = tuple(v for v, _ in bound)
         head = tuple(o for _, made in bound for o in made)
-        renamed = _renamed(
-            Block((), body.ops, body.yields), {k: v for k, v in self.mapping.items()}
-        )
+        renamed = _renamed(Block((), body.ops, body.yields), dict(self.mapping))
         block = Block((*targets, *carried_params), (*head, *renamed.ops), renamed.yields)
         self._emit(streams, block, accumulated)
         return forward
@@ -577,10 +575,10 @@ class _LoopPlan:
         op = self.op
         self.mapping: dict[Value, Value] = {}
         only_targets = all(v in self.targets for v in needed)
-        simple = (
-            isinstance(op, For) and not op.stops and (len(op.streams) == 1 or self._enumerates())
-        )
-        if simple and only_targets and not (self.position is not None and len(op.streams) > 1):
+        if not only_targets or not isinstance(op, For) or op.stops:
+            return self._stacked(needed, keep, ops)
+        single = len(op.streams) == 1
+        if single or (self._enumerates() and self.position is None):
             return self._replayed(needed, ops)
         return self._stacked(needed, keep, ops)
 

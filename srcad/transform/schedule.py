@@ -38,7 +38,6 @@ def generations(block: Block) -> list[int]:
 
 def reverse_order(block: Block) -> list[tuple[int, Op]]:
     """Positions and operations in the order a reverse sweep takes them."""
-    order = sorted(
-        range(len(block.ops)), key=lambda k, g=generations(block): (g[k], k), reverse=True
-    )
+    of = generations(block)
+    order = sorted(range(len(block.ops)), key=lambda k: (of[k], k), reverse=True)
     return [(k, block.ops[k]) for k in order]

@@ -13,7 +13,7 @@ import numpy as np
 from srcad import runtime
 from srcad.ir import Atom, Literal, Value
 from srcad.ir.build import Builder, simplify_unbroadcast
-from srcad.ir.core import make_list, make_tuple
+from srcad.ir.core import make_dict, make_list, make_tuple
 from srcad.ir.infer import atom_type
 from srcad.ir.types import (
     COMPLEX,
@@ -55,7 +55,7 @@ def tangent_type(kind: Type) -> Type:
 
 
 def zeros(b: Builder, like: Atom, hint: str = "", kind: Type | None = None) -> Atom:
-    """The zero of the space of a value's adjoints; ``kind`` is the type of the variable that holds it."""
+    """The zero of a value's adjoints; ``kind`` is the type of the variable that holds it."""
     kind = atom_type(like) if kind is None else kind
     if not is_differentiable(kind):
         return Literal(None)
@@ -85,8 +85,6 @@ def zeros(b: Builder, like: Atom, hint: str = "", kind: Type | None = None) -> A
             one = b.apply_typed(make_list, (zero,), tangent_type(kind))
             return b.apply_typed(operator.mul, (one, b.apply(len, like)), tangent_type(kind), hint)
         case DictType():
-            from srcad.ir.core import make_dict
-
             return b.apply_typed(make_dict, (), tangent_type(kind), hint)
     maker = runtime.shadow if isinstance(kind, Unknown) else runtime.zeros_like
     return b.apply_typed(maker, (like,), tangent_type(kind), hint)
@@ -156,14 +154,12 @@ def _shaped(found: Type, kind: Type) -> Type:
 def match_dtype(b: Builder, term: Atom, kind: Type) -> Atom:
     """Drop an imaginary part, and precision, that the primal does not have."""
     found = atom_type(term)
-    if (
-        is_complex(found)
-        and isinstance(kind, (Number, NumPyScalar, Array))
-        and not is_complex(kind)
-    ):
-        if isinstance(kind, Number) or dtype_of(kind) is not None:
-            term = b.apply(np.real, term)
-            found = atom_type(term)
+    may_drop = isinstance(kind, Number) or (
+        isinstance(kind, (NumPyScalar, Array)) and dtype_of(kind) is not None
+    )
+    if may_drop and is_complex(found) and not is_complex(kind):
+        term = b.apply(np.real, term)
+        found = atom_type(term)
     want, have = dtype_of(kind), dtype_of(found)
     if isinstance(kind, NumPyScalar) and want not in (have, "float64", "complex128"):
         return b.apply(np.dtype(want).type, term)
@@ -171,9 +167,8 @@ def match_dtype(b: Builder, term: Atom, kind: Type) -> Atom:
         # what the term is shows at run time, and may be wider
         return b.apply_typed(np.asarray, (term, Literal(np.dtype(want).type)), kind)
     if isinstance(kind, Array) and want is not None and have is not None and want != have:
-        if np.dtype(want).kind in "fc" and not (
-            np.dtype(have).kind == "f" and np.dtype(want).kind == "c"
-        ):
+        kinds = np.dtype(have).kind, np.dtype(want).kind
+        if kinds[1] in "fc" and kinds != ("f", "c"):
             return b.apply(np.ndarray.astype, term, Literal(np.dtype(want).type))
     return term
 

@@ -12,7 +12,7 @@ from typing import Any
 from srcad.ir import Atom, Literal, Update, Value
 from srcad.ir.build import Builder
 from srcad.ir.infer import atom_type
-from srcad.ir.types import DictType, ListType, is_differentiable
+from srcad.ir.types import DictType, ListType, Number, is_differentiable
 from srcad.transform import spaces
 from srcad.transform.adjoints import Adjoints
 
@@ -70,8 +70,6 @@ def _pop(b: Builder, op: Update, bar: Value, taken: Atom | None) -> tuple[Atom |
 
 
 def _zero_of(b: Builder, kind: Any, op: Update) -> Atom:
-    from srcad.ir.types import Number
-
     if isinstance(kind, Number):
         return Literal(0.0)
     if op.result is not None:
