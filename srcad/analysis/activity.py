@@ -168,6 +168,8 @@ def _use(block: Block, useful: Values, is_constant: Callable[[Any], bool]) -> No
             case If():
                 _use_blocks(op.results, (op.then, op.orelse), useful, is_constant)
             case With():
+                if any(r in useful for r in op.results):
+                    _need((op.manager,), useful)  # it may pass on what it was made of
                 _use_blocks(op.results, (op.body,), useful, is_constant)
             case Try():
                 inner = (op.body, *(h.body for h in op.handlers))

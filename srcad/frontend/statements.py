@@ -17,6 +17,7 @@ from srcad.frontend.abstract import (
     TRUE,
     Abstract,
     AccumulatorRef,
+    Fields,
     Held,
     Items,
     ListRef,
@@ -413,6 +414,11 @@ def run_with(low: Lowering, items: list[Any], body: list[Any]) -> None:
             assign(low, first.optional_vars, manager.items[0])
         run_with(low, others, body)
         return
+    if isinstance(manager, ObjectRef):
+        contents = low.contents(manager)
+        if isinstance(contents, Fields) and contents.origin is None:
+            # entering it may change the attributes that are known here
+            low.refuse(*refusal("context manager", name="an object made in the function"))
     target = None
     if first.optional_vars is not None:
         name = target_names(first.optional_vars)[0]

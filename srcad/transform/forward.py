@@ -67,6 +67,8 @@ class Pusher:
         self.active = active
         self.functions = functions
         self.linear = linear
+        self.flat = False
+        """In the differential of an elementwise rule: its result alone gets its shape."""
         self.tangents: dict[Value, Atom] = {}
         self.transposer = Transposer(lambda v: v in self.tangents)
 
@@ -132,9 +134,8 @@ class Pusher:
             case For() | While():
                 self._push_loop(op, b)
             case With():
-                for target in op.body.params:
-                    if self.active(target):
-                        refuse_hidden(op.loc)
+                if isinstance(op.manager, Value) and self.active(op.manager):
+                    refuse_hidden(op.loc)
                 block, extra = self._block(op.body, b, self._varied(op.results), op.results)
                 outcomes = self._outcomes(op.results, extra)
                 b.append(With(op.manager, block, (*op.results, *outcomes), op.loc))
@@ -256,6 +257,8 @@ class Pusher:
         """Broadcast a tangent to the shape of its value, where an inactive argument gave that."""
         if not rule.elementwise or isinstance(result.type, (Number, ListType, TupleType)):
             return tangent
+        if self.flat:
+            return tangent
         kind = atom_type(tangent)
         if same_shape(kind, result.type):
             return spaces.match_dtype(b, tangent, result.type)
@@ -270,6 +273,7 @@ class Pusher:
         self.transposer._refuse_lost(bound)
         inner, differentials, low, result = self.transposer.differential_block(bound, b)
         pusher = Pusher(lambda v: True, linear=True)
+        pusher.flat = bound.rule.elementwise
         standing: dict[Value, Atom] = {}
         for name, ds in differentials.items():
             vs = bound.atom(name)

@@ -254,9 +254,9 @@ class Reverser:
         """The context is entered in the primal; its reverse runs outside it."""
         if not any(adjoints.get(r) is not None for r in op.results):
             return op
+        if isinstance(op.manager, Value) and adjoints.active(op.manager):
+            refuse_hidden(op.loc)  # a manager made of active data may pass it on, anywhere
         region = self._branch(op.body, op.results, adjoints)
-        if any(region.adjoints.states.get(p) is not None for p in op.body.params):
-            refuse_hidden(adjoints.builder.loc)
         blocks, extra, outcomes = self._join([region], adjoints)
         b = adjoints.builder
         manager = self._errstate(op, adjoints)
