@@ -45,7 +45,6 @@ from srcad.ir.types import (
     FLOAT,
     Array,
     DictType,
-    Dim,
     ListType,
     Number,
     NumPyScalar,
@@ -871,20 +870,3 @@ _SIMPLIFY: dict[Callable[..., Any], Callable[..., Atom | None]] = {
     np.real: _simplify_real_part,
     np.conjugate: _simplify_real_part,
 }
-
-
-def tuple_of(builder: Builder, items: tuple[Atom, ...]) -> Atom:
-    """A tuple of atoms; a literal if all are."""
-    if all(isinstance(i, Literal) for i in items):
-        return Literal(tuple(i.value for i in items))  # type: ignore[union-attr]
-    return builder.apply(make_tuple, *items)
-
-
-def dim_of(atom: Atom) -> Dim | int | None:
-    """The size that an integer atom stands for."""
-    if isinstance(atom, Literal):
-        return atom.value if isinstance(atom.value, int) else None
-    kind = atom.type
-    if isinstance(kind, Number) and kind.kind == "int":
-        return kind.size or Dim(atom)
-    return None

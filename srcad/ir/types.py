@@ -181,21 +181,6 @@ def is_complex(kind: Type) -> bool:
     return False
 
 
-def is_python_scalar(kind: Type) -> bool:
-    """Whether a value of this type is a Python number."""
-    return isinstance(kind, Number)
-
-
-def is_scalar(kind: Type) -> bool:
-    """Whether a value of this type is a number, of Python or of NumPy."""
-    return isinstance(kind, (Number, NumPyScalar))
-
-
-def is_array(kind: Type) -> bool:
-    """Whether a value of this type is an array."""
-    return isinstance(kind, Array)
-
-
 def rank(kind: Type) -> int | None:
     """Number of axes; None where unknown."""
     match kind:

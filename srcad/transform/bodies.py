@@ -159,20 +159,6 @@ def inline(
     return low, result
 
 
-def atoms_of(low: Lowering, result: Abstract, count: int | None) -> list[Atom | None]:
-    """What a body returns, one atom for each of ``count`` arguments (None: one, not in a tuple)."""
-    if count is None:
-        return [_atom(low, result)]
-    items = containers.unpack(low, result, count)
-    return [_atom(low, item) for item in items]
-
-
-def _atom(low: Lowering, value: Abstract) -> Atom | None:
-    if isinstance(value, Static) and (value.value is None or value.value == 0):
-        return None
-    return low.atom(value)
-
-
 def accumulate(
     builder: Builder, rule: rules.Rule, args: list[Any], keywords: dict[str, Any], start: Atom
 ) -> Value:

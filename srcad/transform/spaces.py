@@ -173,11 +173,6 @@ def match_dtype(b: Builder, term: Atom, kind: Type) -> Atom:
     return term
 
 
-def tuple_items(kind: Type) -> int | None:
-    """The number of items of a tuple type."""
-    return len(kind.items) if isinstance(kind, TupleType) else None
-
-
 def value_hint(value: Atom, suffix: str) -> str:
     """The name of an adjoint or tangent: that of its primal with a suffix."""
     return f"{value.hint}{suffix}" if isinstance(value, Value) and value.hint else ""
