@@ -1,0 +1,740 @@
+"""Small programs that other tools have got wrong, each against a value worked out by hand."""
+
+import functools
+import gc
+import math
+import re
+import threading
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import srcad
+
+
+def close(found, wanted, rtol=1e-12):
+    if isinstance(wanted, (tuple, list)):
+        assert type(found) is type(wanted)
+        assert len(found) == len(wanted)
+        for one, other in zip(found, wanted, strict=True):
+            close(one, other, rtol)
+    else:
+        assert np.shape(found) == np.shape(wanted)
+        np.testing.assert_allclose(found, wanted, rtol=rtol, atol=1e-14)
+
+
+def forward(f, args, argnums):
+    """Partial derivatives by numbers, each by its own forward sweep."""
+
+    def of(place):
+        def g(v):
+            return f(*args[:place], v, *args[place + 1 :])
+
+        return srcad.jvp(g, (args[place],), (1.0,))[1]
+
+    return tuple(of(k) for k in argnums)
+
+
+# ---- arithmetic
+
+
+def test_integer_bookkeeping_selects_and_scales():
+    def f(x):
+        low, high = 0, len(x)
+        total = 0.0
+        while high - low > 1:
+            middle = (low + high) >> 1
+            total += x[middle] ** (middle % 4) * (1 << (high - low) // 2)
+            low = middle
+        return total / 3**low
+
+    x = np.array([0.5, -1.0, 2.0, 3.0, -2.0])  # probes 2 (scale 4), 3 (2), 4 (2); low ends at 4
+    close(srcad.grad(f)(x), np.array([0, 0, 4 * 2 * 2.0, 2 * 3 * 9.0, 0]) / 81)
+
+
+@pytest.mark.parametrize(
+    ("remainder", "x", "y", "slope"),
+    [
+        (np.remainder, -7.0, 2.0, 4.0),
+        (np.fmod, -7.0, 2.0, 3.0),
+        (np.remainder, 7.0, -2.0, 4.0),
+        (np.fmod, 7.0, -2.0, 3.0),
+        (math.fmod, -7.0, 2.0, 3.0),
+        (lambda x, y: x % y, -7.0, 2.0, 4.0),
+    ],
+)
+def test_remainders_round_the_quotient_their_own_way(remainder, x, y, slope):
+    def f(x, y):
+        return remainder(x, y)
+
+    assert srcad.grad(f, (0, 1))(x, y) == (1.0, slope)
+    assert forward(f, (x, y), (0, 1)) == (1.0, slope)
+
+
+# ---- broadcasting
+
+
+def test_single_precision_is_kept():
+    def f(x):
+        top = np.max(x, axis=0)
+        for k in range(2):
+            top = 0.5 * top + k
+        return np.mean(top) + np.sum(np.exp(x / 4.0)[1] * 2)
+
+    x = np.array([[1.0, 5.0], [2.0, -1.0]], dtype=np.float32)
+    gradient = srcad.grad(f)(x)
+    assert gradient.dtype == np.float32
+    last = np.exp(np.array([0.5, -0.25])) / 2
+    close(gradient, np.array([[0.0, 0.125], last + [0.125, 0.0]]), 1e-6)
+    value, tangent = srcad.jvp(f, (x,), (np.ones_like(x),))
+    assert value.dtype == tangent.dtype == np.float32
+
+
+def test_every_adjoint_has_the_shape_of_its_argument():
+    def f(column, row, one, matrix):
+        return np.sum(column * row * matrix) + np.sum(one * matrix)
+
+    column, row, one = np.array([[1.0], [2.0]]), np.array([[3.0, -1.0, 2.0]]), np.array([4.0])
+    matrix = np.arange(6.0).reshape(2, 3)
+    wanted = (
+        (row * matrix).sum(1, keepdims=True),
+        (column * matrix).sum(0, keepdims=True),
+        np.array([15.0]),
+        column * row + 4.0,
+    )
+    close(srcad.grad(f, (0, 1, 2, 3))(column, row, one, matrix), wanted)
+
+
+@pytest.mark.parametrize("kind", [float, np.float64, np.array, lambda v: np.array([v])])
+def test_gradient_by_a_factor_is_like_the_factor(kind):
+    def f(s):
+        return np.sum(np.array([1.0, 3.0]) * s**3 - s)
+
+    gradient = srcad.grad(f)(kind(0.5))
+    assert np.shape(gradient) == np.shape(kind(0.5))
+    close(gradient, kind(4 * 3 * 0.25 - 2))
+
+
+# ---- containers
+
+
+def test_stack_of_values_pushed_and_popped():
+    def f(x):
+        stack = [x]
+        for k in range(1, 4):
+            stack.append(stack[-1] * x + k)
+        top = stack.pop()
+        stack.insert(1, top)
+        stack[0] *= top
+        stack.extend([x * x])
+        sums = {"all": 0.0, "squares": (1.0, 0.0)}
+        for v in stack:
+            sums["all"] += v
+            sums["squares"] = sums["squares"][0], sums["squares"][1] + v * v
+        return sums["all"] + sums["squares"][0] * sums["squares"][1]
+
+    x = 0.4
+    a, da = x * x + 1, 2 * x
+    b, db = a * x + 2, da * x + a
+    top, dtop = b * x + 3, db * x + b
+    values = [(x * top, top + x * dtop), (top, dtop), (a, da), (b, db), (x * x, 2 * x)]
+    wanted = sum(dv + 2 * v * dv for v, dv in values)
+    close(srcad.grad(f)(x), wanted)
+    close(srcad.derivative(f)(x), wanted)
+
+
+def test_argnums_and_keywords():
+    def f(a, b=2.0, *rest, power=2, **more):
+        return a * b**power + sum(rest) * b + more.get("offset", 0.0) * a
+
+    close(srcad.grad(f, argnums=(1, 0))(3.0, 2.0), (12.0, 4.0))
+    close(srcad.grad(f, argnums=(0,))(3.0, 2.0), (4.0,))
+    close(srcad.grad(f)(3.0), 4.0)
+    close(srcad.grad(f, argnums="b")(3.0, 2.0), 12.0)
+    close(srcad.grad(f, argnums=1)(3.0, 2.0, 5.0, 7.0, power=3), 36.0 + 12.0)
+    close(srcad.grad(f)(3.0, 2.0, offset=10.0), 14.0)
+    value, gradient = srcad.value_and_grad(f, argnums=(0, 2))(3.0, 2.0, 5.0)
+    close(value, 22.0)
+    close(gradient, (4.0, 2.0))
+
+
+def test_entries_of_an_argument_list_are_replaced_in_a_copy():
+    def f(params, rate):
+        current = list(params)
+        for _ in range(2):
+            current[0] = current[0] + rate * current[1]
+            current[1] = current[1] - rate * current[0]
+        return np.sum(current[0] ** 2) + np.sum(current[1] * 3.0)
+
+    a, b, rate = np.array([1.0, -2.0]), np.array([0.5, 4.0]), 0.3
+    step = np.array([[1.0, 0.0], [-rate, 1.0]]) @ np.array([[1.0, rate], [0.0, 1.0]])
+    whole = step @ step
+    first = whole[0, 0] * a + whole[0, 1] * b
+    wanted = [2 * first * whole[0, 0] + 3 * whole[1, 0], 2 * first * whole[0, 1] + 3 * whole[1, 1]]
+    params = [a, b]
+    close(srcad.grad(f)(params, rate), wanted)
+    assert params[0] is a
+    assert params[1] is b
+    close(params, [np.array([1.0, -2.0]), np.array([0.5, 4.0])])
+
+
+# ---- control flow
+
+
+@pytest.mark.parametrize("n", [0, 1, 4])
+def test_value_from_before_a_loop_used_after_it(n):
+    def f(x, s, n):
+        before = x**3
+        total = 0.0
+        for k in range(n):
+            total += s * k
+        return before * total - before
+
+    triangle = n * (n - 1) / 2
+    wanted = 3 * 0.49 * (0.3 * triangle - 1), 0.343 * triangle
+    close(srcad.grad(f, (0, 1))(0.7, 0.3, n), wanted)
+    close(forward(f, (0.7, 0.3, n), (0, 1)), wanted)
+
+
+@pytest.mark.parametrize(("x", "slope", "winner", "factor"), [(2.0, 8.0, 3, 4), (-2.0, -3.0, 2, 3)])
+def test_running_maximum_with_continue(x, slope, winner, factor):
+    def f(x, table):
+        best = -math.inf
+        for row in range(2):
+            for column in range(2):
+                entry = table[2 * row + column]
+                if entry == 0.0:
+                    continue
+                candidate = x * entry * (row + column + 2)
+                if candidate > best:
+                    best = candidate
+        return best
+
+    table = [1.0, 0.0, -1.0, 2.0]
+    gradient = [0.0] * 4
+    gradient[winner] = x * factor
+    close(srcad.grad(f, (0, 1))(x, table), (slope, gradient))
+
+
+def test_division_of_a_branch_that_is_not_taken():
+    def f(p):
+        share = np.ones(2)
+        if p[0] > 1.0:
+            scale = 1.0 / (p[0] + p[1])
+            share = scale * p
+        return share[0] - 2.0 * share[1]
+
+    with np.errstate(all="raise"):
+        close(srcad.grad(f)(np.array([0.5, -0.5])), np.zeros(2))
+    # (a - 2b) / (a + b)
+    close(srcad.grad(f)(np.array([2.0, 1.0])), np.array([3.0 / 9, -6.0 / 9]))
+
+
+@pytest.mark.parametrize(("x", "slope"), [(-1.0, 0.0), (0.0, 0.0), (2.0, 4.0)])
+def test_constant_branch_comes_first(x, slope):
+    def f(x):
+        if not x > 0:
+            y = 7
+        else:
+            y = x * x
+        return y
+
+    assert srcad.grad(f)(x) == slope
+    assert srcad.derivative(f)(x) == slope
+
+
+def test_one_variable_overwritten_in_a_long_loop():
+    def f(x, r):
+        for _ in range(30):
+            x = r * x * (1.0 - x)
+        return x
+
+    x, r = 0.2, 2.7
+    y, by_x, by_r = x, 1.0, 0.0
+    for _ in range(30):
+        slope = r * (1 - 2 * y)
+        y, by_x, by_r = r * y * (1 - y), slope * by_x, slope * by_r + y * (1 - y)
+    close(srcad.grad(f, (0, 1))(x, r), (by_x, by_r), 1e-10)
+    close(forward(f, (x, r), (0, 1)), (by_x, by_r), 1e-10)
+
+
+@pytest.mark.parametrize(("x", "last"), [(0.5, 10), (0.01, 2), (1.0, 20), (0.0, 0)])
+def test_return_from_inside_a_loop(x, last):
+    def f(x):
+        total = 1.0
+        for k in range(1, 21):
+            if k % 2 == 0:
+                term = x**k
+                if term < 1e-3:
+                    return total
+                total += k * term
+        return total
+
+    last = max(k for k in range(0, 21, 2) if k == 0 or x**k >= 1e-3)
+    close(srcad.grad(f)(x), sum(k * k * x ** (k - 1) for k in range(2, last + 1, 2)) + 0.0)
+
+
+# ---- the engine
+
+
+def test_memory_of_a_gradient_is_given_back_at_once():
+    def f(x, h):
+        for _ in range(30):
+            h = np.sin(x * h)
+        return np.sum(h)
+
+    derivative = srcad.grad(f)
+    x, h = np.full(4000, 0.8), np.full(4000, 0.3)
+    derivative(x, h)
+    gc.collect()
+    gc.disable()
+    tracemalloc.start()
+    try:
+        derivative(x, h)
+        before = tracemalloc.get_traced_memory()[0]
+        for _ in range(10):
+            derivative(x, h)
+        kept = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+        gc.enable()
+    assert kept < h.nbytes  # a gradient records 30 such arrays at least
+
+
+def test_read_only_array_given_twice():
+    def f(x, y):
+        return np.sum(x - 2.0 * y) + np.sum(y)
+
+    x = np.array([1.0, 2.0])
+    x.flags.writeable = False
+    one, other = srcad.grad(f, (0, 1))(x, x)
+    close((one, other), (np.ones(2), -np.ones(2)))
+    assert not np.shares_memory(one, other)
+    one += 1.0
+    close(other, -np.ones(2))
+
+
+def test_gradient_shares_no_memory_with_the_cotangent():
+    _, pull = srcad.vjp(lambda x: x, np.array([1.0, 2.0]))
+    cotangent = np.array([3.0, 4.0])
+    (first,) = pull(cotangent)
+    (second,) = pull(-cotangent)
+    close((first, second), (np.array([3.0, 4.0]), np.array([-3.0, -4.0])))
+    first *= 2.0
+    close(cotangent, np.array([3.0, 4.0]))
+
+
+def test_one_derivative_in_many_threads():
+    def f(x, k):
+        for _ in range(10):
+            x = 0.5 * x + k
+        return np.sum(x**2)
+
+    x = np.array([1.0, -3.0])
+    shared = srcad.grad(f)
+    wrong = []
+    start = threading.Barrier(5)
+
+    def work(k):
+        try:
+            start.wait()
+            scale = 0.5**10
+            wanted = 2 * scale * (scale * x + 2 * k * (1 - scale))
+            for turn in range(20):
+                derivative = shared if turn % 2 else srcad.grad(f)
+                np.testing.assert_allclose(derivative(x.copy(), float(k)), wanted, rtol=1e-12)
+        except BaseException as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def returns_nothing(x):
+    x * 2.0
+
+
+@pytest.mark.parametrize(
+    ("function", "argument", "words"),
+    [
+        (lambda x: x + 1.0, np.ones(3), "scalar"),
+        (lambda x: (x, x), 1.0, "tuple"),
+        (lambda x: "1.0", 1.0, "str"),
+        (lambda x: x * 1j, 1.0, "complex"),
+        (returns_nothing, 1.0, "None"),
+        (lambda x: x * x, "2", "str"),
+        (lambda x: x * x, 2, "int"),
+    ],
+)
+def test_what_has_no_gradient_is_refused_by_name(function, argument, words):
+    with pytest.raises(srcad.errors.SrcadError) as caught:
+        srcad.grad(function)(argument)
+    assert re.search(words, str(caught.value))
+
+
+# ---- higher orders
+
+
+def test_perturbations_are_not_confused():
+    def f(x):
+        return x * srcad.grad(lambda y: x * y)(2.0)  # x * x
+
+    def g(x):
+        return srcad.grad(lambda y: (x + y) ** 3)(x) * x  # 12 x**3
+
+    def h(x):
+        return srcad.derivative(lambda y: srcad.grad(lambda z: x * y * z**2)(y))(x)  # 4 x**2
+
+    for made in (srcad.grad, srcad.derivative):
+        close(made(f)(3.0), 6.0)
+        close(made(g)(0.5), 9.0)
+        close(made(h)(1.5), 12.0)
+
+
+def test_jacobian_of_a_gradient_inside_a_loss():
+    def loss(w):
+        slope = srcad.grad(lambda v: np.sum(v**3 * w))
+        return np.sum(srcad.jacobian(slope)(np.array([1.0, -2.0])) ** 2)
+
+    # The Jacobian is diag(6 v w).
+    w = np.array([0.5, 1.5])
+    close(srcad.grad(loss)(w), 2 * 36 * np.array([1.0, 4.0]) * w)
+
+
+def test_log_determinant_of_a_hessian_differentiated():
+    def energy(z, a):
+        return 0.5 * a * z[0] ** 2 + z[1] ** 4 + a * z[0] * z[1]
+
+    def evidence(a):
+        hessian = srcad.hessian(energy)(np.array([0.3, 0.5]), a)
+        return np.linalg.slogdet(hessian)[1]
+
+    # The determinant is 3 a - a**2.
+    a = 1.2
+    close(srcad.grad(evidence)(a), (3 - 2 * a) / (3 * a - a * a))
+    close(srcad.derivative(evidence)(a), (3 - 2 * a) / (3 * a - a * a))
+
+
+def test_hessian_of_a_squared_norm():
+    x = np.array([2.0, -1.0, 2.0])
+    close(srcad.hessian(lambda v: np.linalg.norm(v) ** 2)(x), 2 * np.eye(3), 1e-13)
+    unit = x / 3.0
+    wanted = (np.eye(3) - np.outer(unit, unit)) / 3.0
+    close(srcad.hessian(lambda v: np.linalg.norm(v))(x), wanted)
+
+
+def test_all_compositions_of_the_modes_agree():
+    def f(x):
+        y = x
+        for _ in range(2):
+            y = x * np.cos(y) - 0.25 * y[::-1]
+        return np.sum(y**2)
+
+    x = np.array([0.4, -0.7, 1.1])
+    first = srcad.hessian(f)(x)
+    close(first, first.T)
+    assert np.max(np.abs(first)) > 0.1
+    for outer in (srcad.jacfwd, srcad.jacrev):
+        for inner in (srcad.jacfwd, srcad.jacrev):
+            close(outer(inner(f))(x), first, 1e-11)
+
+
+# ---- indexing
+
+
+def test_ranks_are_constants():
+    def f(x, w):
+        squares = x**2
+        return squares[np.argsort(squares)[0]] + np.sort(x) @ w
+
+    x, w = np.array([3.0, -0.5, -2.0]), np.array([1.0, 10.0, 100.0])
+    close(srcad.grad(f, (0, 1))(x, w), (np.array([100.0, 9.0, 1.0]), np.array([-2.0, -0.5, 3.0])))
+
+    def g(m):
+        order = np.argsort(-m, axis=0)
+        return np.sum(np.take_along_axis(m, order, axis=0)[0] ** 2)
+
+    m = np.array([[1.0, 5.0], [4.0, 2.0]])
+    close(srcad.grad(g)(m), np.array([[0.0, 10.0], [8.0, 0.0]]))
+
+
+def test_masks_gather():
+    def f(x, w):
+        positive = np.where(x > 0, x, 0.0)
+        return np.sum(x[x < 1.0] ** 2) + np.sum(positive * w)
+
+    x, w = np.array([-1.0, 0.5, 3.0]), np.array([2.0, 3.0, 4.0])
+    close(srcad.grad(f, (0, 1))(x, w), (np.array([-2.0, 4.0, 4.0]), np.array([0.0, 0.5, 3.0])))
+
+
+def test_lookup_is_piecewise_constant():
+    def f(t, values):
+        nodes = np.array([0.0, 2.0, 3.0])
+        k = np.searchsorted(nodes, t) - 1
+        part = (t - nodes[k]) / (nodes[k + 1] - nodes[k])
+        return values[k] + part * (values[k + 1] - values[k]) + np.interp(t, nodes, values)
+
+    values = np.array([1.0, 5.0, 2.0])
+    close(srcad.grad(f, (0, 1))(2.25, values), (-6.0, np.array([0.0, 1.5, 0.5])))
+
+
+def test_numpy_integers_as_indices():
+    def f(m):
+        sum = 0
+        for i in np.arange(m.shape[0]):
+            for j in np.arange(i + 1):
+                sum = sum + (j + 1) * m[i, j] ** 2
+        return sum
+
+    m = np.arange(6.0).reshape(2, 3)
+    close(srcad.grad(f)(m), np.array([[0.0, 0, 0], [6.0, 16.0, 0]]))
+
+
+# ---- variables used again
+
+
+def test_iterate_begins_as_the_argument():
+    def f(x):
+        y = x
+        for _ in range(40):
+            y = (2.0 * y + x / (y * y)) / 3.0
+        return y
+
+    x = 5.0
+    close(srcad.grad(f)(x), x ** (-2 / 3) / 3, 1e-11)
+    close(srcad.grad(srcad.grad(f))(x), -2 / 9 * x ** (-5 / 3), 1e-10)
+
+
+def test_argument_overwritten_by_what_needs_it():
+    def f(x, y):
+        y = math.exp(x) * y
+        y -= x * y
+        y *= y
+        return y
+
+    x, y = 0.4, 1.5
+    u = math.exp(x) * (1 - x) * y
+    wanted = 2 * u * (-x * math.exp(x) * y), 2 * u * math.exp(x) * (1 - x)
+    close(srcad.grad(f, (0, 1))(x, y), wanted)
+    close(forward(f, (x, y), (0, 1)), wanted)
+
+
+def test_swap_in_a_loop_then_unpacking():
+    def f(x, y):
+        for _ in range(4):
+            x, y = x * y, x
+        first, *others = x, y, 3.0
+        (x, y), z = (others[1] * first, others[0]), 0.0
+        return x + y + z
+
+    # x**5 y**3 and x**3 y**2
+    x, y = 1.1, 0.8
+    wanted = 15 * x**4 * y**3 + 3 * x**2 * y**2, 9 * x**5 * y**2 + 2 * x**3 * y
+    close(srcad.grad(f, (0, 1))(x, y), wanted)
+    close(forward(f, (x, y), (0, 1)), wanted)
+
+
+# ---- names and scopes
+
+
+def test_names_that_generated_code_likes():
+    def f(x_bar, stack, saved):
+        y_stack = x_bar * stack
+        prod = y_stack + saved
+        item = prod * prod
+        out_bar = [item, x_bar]
+        test = runtime = srcad_ = out_bar[0] * out_bar[1]
+        for k in range(2):
+            prod2 = k + 1.0
+            runtime = runtime + prod2 * x_bar
+        x_bar_dot = x_dot = total = value = runtime
+        return total + srcad_
+
+    a, b, c = 0.5, 1.5, -0.25
+    p = a * b + c
+    wanted = 2 * p * p + 4 * p * b * a + 3, 4 * p * a * a, 4 * p * a
+    close(srcad.grad(f, (0, 1, 2))(a, b, c), wanted)
+    close(forward(f, (a, b, c), (0, 1, 2)), wanted)
+
+
+def test_parameters_called_like_modules():
+    def f(math, np):
+        srcad = math * np
+        return srcad * srcad + np
+
+    close(srcad.grad(f, (0, 1))(2.0, 3.0), (2 * 6 * 3.0, 2 * 6 * 2.0 + 1))
+
+
+def below(x, n):
+    return 2.0 * x if n == 0 else above(x - 1.0, n - 1)
+
+
+def above(x, n):
+    return x if n == 0 else below(x * x, n - 1)
+
+
+def split(values, left=1.0, right=0.0):
+    if not values:
+        return left * right
+    if values[-1] < 1.0:
+        return split(values[:-1], left=left + values[-1], right=right)
+    return split(values[:-1], right=right + values[-1], left=left)
+
+
+def raised(x, n):
+    return 1.0 if n == 0 else x * raised(x, n - 1)
+
+
+def test_recursion():
+    close(srcad.grad(raised)(1.2, 5), 5 * 1.2**4)
+    close(srcad.grad(raised)(1.2, 0), 0.0)
+    # 2 ((x - 1)**2 - 1)**2
+    close(srcad.grad(below)(3.0, 4), 2 * 2 * 3.0 * 2 * 2.0)
+    close(forward(below, (3.0, 4), (0,)), (48.0,))
+
+
+def by_name(x, n, first=2.0, second=1.0):
+    if n == 0:
+        return first**2 * second
+    return by_name(x, n - 1, second=second * x, first=first)
+
+
+def collecting(x, n, **factors):
+    if n == 0:
+        return x * factors["a"] ** 2 * factors["b"]
+    return collecting(x, n - 1, b=factors["b"] * x, a=factors["a"])
+
+
+def test_recursion_with_arguments_by_name_in_another_order():
+    close(srcad.value_and_grad(by_name)(1.5, 3), (4 * 1.5**3, 12 * 1.5**2))
+    close(forward(by_name, (1.5, 3), (0,)), (12 * 1.5**2,))
+
+
+def test_recursion_with_arguments_by_any_name():
+    close(srcad.grad(collecting)(1.5, 2, a=2.0, b=3.0), 36 * 1.5**2)
+
+
+def test_recursion_on_slices_of_a_list():
+    # left is 1 + 0.5 - 2, right is 3 + 4
+    close(srcad.grad(split)([3.0, 0.5, 4.0, -2.0]), [-0.5, 7.0, -0.5, 7.0])
+
+
+def test_builtins_that_are_something_else():
+    def f(len, abs=abs, sum=2):
+        range = 0.0
+        for zip in (sum, 3):
+            range -= len**zip
+        max = float = abs(range)
+        return max + float
+
+    close(srcad.grad(f)(0.5), 2 * (2 * 0.5 + 3 * 0.25))
+
+
+def test_names_beyond_ascii():
+    def f(µ, σ, größe):  # the micro sign is the Greek letter once it is a name
+        """Wie groß ist der Abstand — in Vielfachen von σ?"""
+        Δ = (größe - μ) / σ
+        ﬁt = Δ**2 * len("μσ→∇")
+        return fit + μ
+
+    z = (2.0 - 0.5) / 1.5
+    close(srcad.grad(f, (0, 1, 2))(0.5, 1.5, 2.0), (1 - 8 * z / 1.5, -8 * z * z / 1.5, 8 * z / 1.5))
+
+
+# ---- source text
+
+
+# fmt: off
+over_lines = (
+    lambda x, y:
+        x * x
+        * y
+        - (2.0 *
+           y)
+)
+made_in_a_comprehension = [
+    lambda x, n=n: n * x ** n for
+    n in range(3)
+]
+side_by_side = (lambda x: x * 2.0), (lambda x: x * x)
+# fmt: on
+
+
+def test_lambdas_are_found_in_their_statements():
+    close(srcad.grad(over_lines, (0, 1))(3.0, 2.0), (12.0, 7.0))
+    for n, function in enumerate(made_in_a_comprehension):
+        close(srcad.grad(function)(1.5), n * n * 1.5 ** (n - 1))
+    close(tuple(srcad.grad(f)(3.0) for f in side_by_side), (2.0, 6.0))
+    found = srcad.grad(
+        lambda v: v**3
+        - v
+    )(2.0)  # fmt: skip
+    close(found, 11.0)
+
+
+def test_lambdas_called_where_they_stand():
+    def f(x):
+        chain = (lambda g, h: lambda v: g(h(v)))(lambda v: v * 3.0, lambda v: v**2)
+        return chain(x) + (lambda: x)() - (lambda v: (v, v * v))(x)[1]
+
+    close(srcad.grad(f)(0.5), 6 * 0.5 + 1 - 1.0)
+
+
+def scaled(factor, *ignored):
+    def decorate(function):
+        @functools.wraps(function)
+        def wrapper(*args, **keywords):
+            return factor * function(*args, **keywords)
+
+        return wrapper
+
+    return decorate
+
+
+def shifted(function):
+    @functools.wraps(function)
+    def wrapper(x):
+        return function(x + 1.0)
+
+    return wrapper
+
+
+@scaled(2.0, lambda x: x, [1, (2, 3)])
+@shifted
+@scaled(5.0)
+def decorated(x):
+    return x**3
+
+
+def test_each_of_several_decorators_counts_once():
+    close(srcad.grad(decorated)(1.0), 10 * 3 * 4.0)
+    close(srcad.grad(decorated.__wrapped__)(1.0), 5 * 3 * 4.0)
+
+
+def test_text_that_looks_like_code(capsys):
+    def f(x, loud=False):
+        r"""return 0.0  # not this
+        def f(x): return x
+        """
+        assert x != 0, f"x is {x!r:>6}, which f(x) does not take"
+        text = f"{x:.2f} return x * {'x' * 3} {{x}} # x"
+        if loud:
+            print(f"{x=} {text}", end="!")
+        "return 1.0"
+        return (  # return x
+            x * len(text.split())
+            # + x ** 2
+            + 2.0
+        )
+
+    close(srcad.grad(f)(1.5), 8.0)
+    assert capsys.readouterr().out == ""
+    close(srcad.grad(f)(1.5, loud=True), 8.0)
+    assert capsys.readouterr().out == "x=1.5 1.50 return x * xxx {x} # x!"
+    with pytest.raises(AssertionError, match="x is    0.0, which f"):
+        srcad.grad(f)(0.0)
