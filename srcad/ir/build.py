@@ -16,9 +16,9 @@ from __future__ import annotations
 import builtins
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -57,9 +57,6 @@ from srcad.ir.types import (
     same_shape,
 )
 from srcad.ir.walk import map_atoms
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ZERO, ONE = Literal(0.0), Literal(1.0)
 

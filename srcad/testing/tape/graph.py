@@ -29,6 +29,7 @@ from srcad.testing.tracing.core import (
     lowered,
     raw,
 )
+from srcad.testing.tracing.elementwise import CAST
 from srcad.testing.tracing.handle import plain, unwrap, wrap
 
 _recording: ContextVar[bool] = ContextVar("srcad_testing_recording", default=True)
@@ -159,8 +160,6 @@ def gradients(root: Any, seed: Any, leaves: Sequence[Any], create_graph: bool = 
 
 def _as_leaf(ct: Any, like: Any) -> Any:
     """The kind of number or array that the leaf is."""
-    from srcad.testing.tracing.elementwise import CAST
-
     if isinstance(like, np.ndarray):
         if not isinstance(raw(ct), np.ndarray):
             if not isinstance(ct, Traced):

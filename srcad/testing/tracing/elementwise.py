@@ -269,13 +269,13 @@ class Magnitude(Primitive):
         return np.where(np.real(x) < 0, -x, x)[()]
 
     def jvp(self, inputs: Sequence[Any], tangents: Sequence[Any]) -> Any:
-        return np.real(np.conj(_direction(inputs[0])) * tangents[0])
+        return np.real(np.conj(direction(inputs[0])) * tangents[0])
 
     def vjp(self, ct: Any, inputs: Sequence[Any], wrt: int) -> Any:
-        return ct * np.conj(_direction(inputs[0]))
+        return ct * np.conj(direction(inputs[0]))
 
 
-def _direction(z: Any) -> Any:
+def direction(z: Any) -> Any:
     if not is_complex(plain(z)):
         return np.sign(plain(z))
     size = np.where(plain(z) == 0, 1.0, np.abs(z))

@@ -8,6 +8,7 @@ import numpy as np
 
 from srcad.testing.tracing.core import Unsupported
 from srcad.testing.tracing.handle import FUNCTIONS, array
+from srcad.testing.tracing.shaping import view
 
 
 def _scale(n: int, norm: str | None, inverse: bool) -> float:
@@ -70,12 +71,6 @@ def _along_axes(one: Any, default: tuple[int, ...] | None) -> Any:
     return run
 
 
-def _shift(func: Any) -> Any:
-    from srcad.testing.tracing.shaping import _view
-
-    return _view(func)
-
-
 def register() -> None:
     """Make the transforms known."""
     FUNCTIONS.update(
@@ -88,7 +83,7 @@ def register() -> None:
             np.fft.ifft2: _along_axes(_ifft, (-2, -1)),
             np.fft.fftn: _along_axes(_fft, None),
             np.fft.ifftn: _along_axes(_ifft, None),
-            np.fft.fftshift: _shift(np.fft.fftshift),
-            np.fft.ifftshift: _shift(np.fft.ifftshift),
+            np.fft.fftshift: view(np.fft.fftshift),
+            np.fft.ifftshift: view(np.fft.ifftshift),
         }
     )

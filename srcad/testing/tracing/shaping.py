@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from srcad.testing.tracing.core import Unsupported
-from srcad.testing.tracing.elementwise import cast
+from srcad.testing.tracing.elementwise import cast, direction
 from srcad.testing.tracing.gather import GATHER, SCATTER
 from srcad.testing.tracing.handle import (
     FUNCTIONS,
@@ -38,7 +38,7 @@ FILLED: tuple[Any, ...] = (np.diag, np.diagflat, np.tril, np.triu)
 """Entries of the result are entries of the array, or zero."""
 
 
-def _view(func: Callable[..., Any]) -> Callable[..., Any]:
+def view(func: Callable[..., Any]) -> Callable[..., Any]:
     def run(x: Any, *args: Any, **kwargs: Any) -> Any:
         x = array(x)
         handle = x if isinstance(x, Handle) else Handle(x)
@@ -57,7 +57,7 @@ def _filled(func: Callable[..., Any]) -> Callable[..., Any]:
 
 
 for _f in VIEWS:
-    FUNCTIONS[_f] = _view(_f)
+    FUNCTIONS[_f] = view(_f)
 for _f in FILLED:
     FUNCTIONS[_f] = _filled(_f)
 
@@ -293,9 +293,7 @@ for _f in CONSTANT:
 
 @implements(np.sign)
 def _sign(x: Any) -> Any:
-    from srcad.testing.tracing.elementwise import _direction
-
-    return _direction(x) if dtype_of(x).kind == "c" else constant(np.sign)(x)
+    return direction(x) if dtype_of(x).kind == "c" else constant(np.sign)(x)
 
 
 @implements(np.heaviside)
