@@ -8,7 +8,7 @@ list are two equal ``ListRef``, and what the list holds stands in the state unde
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -323,6 +323,16 @@ def is_static(value: Abstract, *, equal: Any = ...) -> bool:
     if not isinstance(value, Static):
         return False
     return equal is ... or (type(value.value) is type(equal) and value.value == equal)
+
+
+def known_values(values: Iterable[Abstract]) -> tuple[Any, ...] | None:
+    """The objects that values are; None if not all are known."""
+    found = []
+    for value in values:
+        if not isinstance(value, Static):
+            return None
+        found.append(value.value)
+    return tuple(found)
 
 
 def parts(value: Any) -> tuple[Any, ...]:

@@ -98,8 +98,8 @@ def get_attribute(low: Lowering, obj: Abstract, name: str) -> Abstract:
             return _of_static(low, known, name)
         case ObjectRef():
             return _of_instance(low, obj, name)
-        case TupleRef(cls=cls, items=items) if name in getattr(cls, "_fields", ()):
-            return items[cls._fields.index(name)]  # type: ignore[attr-defined]
+        case TupleRef(cls=cls, items=items) if name in (fields := getattr(cls, "_fields", ())):
+            return items[fields.index(name)]
         case TupleRef(cls=cls) if (
             cls is not tuple
             and isinstance(inspect.getattr_static(cls, name, None), types.FunctionType)
@@ -254,7 +254,7 @@ def _of_value(low: Lowering, value: Value, name: str) -> Abstract:
                 )
             if name in ("real", "imag"):
                 function = np.real if name == "real" else np.imag
-                return low.builder.apply(function, value)  # type: ignore[return-value]
+                return containers.wrap(low, low.builder.apply(function, value))
             return Method(Static(getattr(cls, name)), value)
         case Opaque():
             return _of_opaque(low, value, name)
@@ -277,7 +277,7 @@ def _of_array(low: Lowering, value: Value, name: str) -> Abstract:
         dims = dims_of(kind)
         if dims is not None and all(isinstance(d, int) for d in dims):
             return TupleRef(tuple(map(Static, dims)))
-        return low.builder.apply(np.shape, value)  # type: ignore[return-value]
+        return containers.wrap(low, low.builder.apply(np.shape, value))
     if name == "size" and rank(kind) == 0:
         return Static(1)
     if not callable(descriptor):

@@ -41,6 +41,7 @@ from srcad.frontend.abstract import (
     Static,
     SuperRef,
     TupleRef,
+    known_values,
 )
 from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Frame, Handler, Lowering
@@ -145,19 +146,18 @@ def _print(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -
 
 def _slice(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
     parts = [NONE, *args, NONE] if len(args) == 1 else [*args, NONE][:3]
-    if all(isinstance(p, Static) for p in parts):
-        return Static(slice(*(p.value for p in parts)))  # type: ignore[union-attr, arg-type]
-    return SliceRef(*parts)
+    known = known_values(parts)
+    return SliceRef(*parts) if known is None else Static(slice(*known))
 
 
 def run_static(
     low: Lowering, function: Any, args: list[Abstract], keywords: dict[str, Abstract]
 ) -> Any:
     """The result of a function of known arguments; NotImplemented if something is not known."""
-    return _static_only(function)(low, args, keywords)
+    return static_only(function)(low, args, keywords)
 
 
-def _static_only(function: Any) -> Handler:
+def static_only(function: Any) -> Handler:
     """A function that is run at transform time if all is known then."""
 
     def handler(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
@@ -297,13 +297,13 @@ _HANDLERS: dict[Any, Handler] = {
     int: _cast(int),
     bool: _cast(bool),
     complex: _cast(complex),
-    str: _static_only(str),
-    abs: _static_only(abs),
-    round: _static_only(round),
-    pow: _static_only(pow),
-    divmod: _static_only(divmod),
-    issubclass: _static_only(issubclass),
-    repr: _static_only(repr),
+    str: static_only(str),
+    abs: static_only(abs),
+    round: static_only(round),
+    pow: static_only(pow),
+    divmod: static_only(divmod),
+    issubclass: static_only(issubclass),
+    repr: static_only(repr),
     np.shape: typequeries.shape,
     np.ndim: typequeries.ndim,
     np.iterable: typequeries.iterable,
@@ -311,12 +311,12 @@ _HANDLERS: dict[Any, Handler] = {
     np.iscomplexobj: typequeries.type_only(np.iscomplexobj),
     np.isrealobj: typequeries.type_only(np.isrealobj),
     np.isscalar: typequeries.type_only(np.isscalar),
-    np.issubdtype: _static_only(np.issubdtype),
-    np.dtype: _static_only(np.dtype),
-    np.finfo: _static_only(np.finfo),
-    np.iinfo: _static_only(np.iinfo),
-    np.promote_types: _static_only(np.promote_types),
-    np.can_cast: _static_only(np.can_cast),
+    np.issubdtype: static_only(np.issubdtype),
+    np.dtype: static_only(np.dtype),
+    np.finfo: static_only(np.finfo),
+    np.iinfo: static_only(np.iinfo),
+    np.promote_types: static_only(np.promote_types),
+    np.can_cast: static_only(np.can_cast),
     np.float64: _numpy_cast(np.float64),
     functools.wraps: _wraps,
     functools.lru_cache: _lru_cache,
@@ -325,7 +325,7 @@ _HANDLERS: dict[Any, Handler] = {
     dataclasses.replace: _replace,
     copy.copy: _copy,
     copy.deepcopy: _deepcopy,
-    inspect.isclass: _static_only(inspect.isclass),
+    inspect.isclass: static_only(inspect.isclass),
     _identity: _identity_handler,
 }
 

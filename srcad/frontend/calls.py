@@ -122,7 +122,7 @@ def _call_known(
     low: Lowering, function: Any, args: list[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
     library = low.session.library
-    found = library.expand(low, function, args, keywords, low.node)
+    found: Any = library.expand(low, function, args, keywords, low.node)
     if found is not NotImplemented:
         return found  # type: ignore[no-any-return]
     handler = builtin.handler_of(function)
@@ -149,7 +149,7 @@ def _call_known(
             return opaque(low, function, args, keywords) if found is None else found
         return call_code(low, _function_code(low, function), args, keywords)
     if type(function).__name__ in ("_lru_cache_wrapper", "CPUDispatcher"):
-        cached = builtin._static_only(function)(low, args, keywords)
+        cached = builtin.static_only(function)(low, args, keywords)
         if cached is not NotImplemented and type(function).__name__ == "_lru_cache_wrapper":
             return cached  # type: ignore[no-any-return]
         inner = getattr(function, "__wrapped__", None) or function.py_func

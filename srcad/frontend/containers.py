@@ -32,9 +32,10 @@ from srcad.frontend.abstract import (
     Static,
     TupleRef,
     Zip,
+    known_values,
 )
 from srcad.frontend.fence import refusal
-from srcad.frontend.lowering import Lowering, NeedsUnroll, is_leaf
+from srcad.frontend.lowering import Lowering, NeedsUnroll, is_leaf, leaf_type
 from srcad.ir import Atom, Literal, Value
 from srcad.ir.core import make_dict, make_list, make_tuple
 from srcad.ir.infer import atom_type
@@ -345,7 +346,7 @@ def _item(low: Lowering, obj: Any, items: tuple[Abstract, ...], index: Abstract)
 
 
 def _joinable(items: tuple[Abstract, ...]) -> bool:
-    kinds = [atom_type(v if isinstance(v, Value) else Literal(v.value)) for v in items]  # type: ignore[union-attr]
+    kinds = [leaf_type(v) for v in items]
     joined = join_all(tuple(kinds))
     return all(can_join(joined, k) for k in kinds) and joined != OBJECT
 
@@ -375,7 +376,7 @@ def _scalar_item(low: Lowering, array: Value, index: Abstract) -> Abstract | Non
         if array not in session.importer.lists:
             made = prelude.apply(np.ndarray.tolist, array, hint=f"{array.hint}_list")
             session.importer.lists[array] = made
-        return low.builder.apply(operator.getitem, session.importer.lists[array], index)  # type: ignore[return-value]
+        return wrap(low, low.builder.apply(operator.getitem, session.importer.lists[array], index))
     return None
 
 
@@ -511,8 +512,9 @@ def contains(low: Lowering, container: Abstract, item: Abstract) -> Abstract:
             return Static(item.value in container.value)  # a substring, not one of the characters
         return wrap(low, low.builder.apply(operator.contains, low.atom(container), low.atom(item)))
     found = items_of(low, container)
-    if found is not None and isinstance(item, Static) and all(isinstance(v, Static) for v in found):
-        return Static(any(v.value is item.value or v.value == item.value for v in found))  # type: ignore[union-attr]
+    known = None if found is None else known_values(found)
+    if known is not None and isinstance(item, Static):
+        return Static(item.value in known)
     if isinstance(container, Static) and isinstance(item, Static):
         return Static(item.value in container.value)
     return wrap(low, low.builder.apply(operator.contains, low.peek(container), low.atom(item)))

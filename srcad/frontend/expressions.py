@@ -32,6 +32,7 @@ from srcad.frontend.abstract import (
     SliceRef,
     Static,
     TupleRef,
+    known_values,
 )
 from srcad.frontend.control import choose
 from srcad.frontend.fence import refusal
@@ -39,7 +40,7 @@ from srcad.frontend.loops import RetryLoop
 from srcad.frontend.lowering import Frame, Lowering
 from srcad.frontend.narrowing import narrow
 from srcad.ir import Atom, Literal, Value
-from srcad.ir.core import format_value, make_fstring
+from srcad.ir.core import format_value, literal_values, make_fstring
 from srcad.ir.types import NONE as NONE_TYPE
 from srcad.ir.types import NOTHING, OBJECT, Opaque, Optional, TupleType, Unknown
 
@@ -446,9 +447,8 @@ def evaluate_index(low: Lowering, node: Any) -> Abstract:
         parts = [
             NONE if p is None else evaluate(low, p) for p in (node.lower, node.upper, node.step)
         ]
-        if all(isinstance(p, Static) for p in parts):
-            return Static(slice(*(p.value for p in parts)))  # type: ignore[union-attr, arg-type]
-        return SliceRef(*parts)
+        known = known_values(parts)
+        return SliceRef(*parts) if known is None else Static(slice(*known))
     if isinstance(node, gast.Tuple):
         return TupleRef(
             tuple(
@@ -477,8 +477,9 @@ def fstring(low: Lowering, values: list[Any]) -> Abstract:
             Literal("") if isinstance(spec, Static) and spec.value is None else low.atom(spec)
         )
         parts.append(low.builder.apply(format_value, shown, Literal(part.conversion), spec_atom))
-    if all(isinstance(p, Literal) for p in parts):
-        return Static("".join(p.value for p in parts))  # type: ignore[union-attr]
+    known = literal_values(parts)
+    if known is not None:
+        return Static("".join(known))
     return wrap(low, low.builder.apply(make_fstring, *parts))
 
 

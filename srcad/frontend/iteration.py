@@ -29,11 +29,11 @@ from srcad.frontend.abstract import (
 from srcad.frontend.control import run_sequence
 from srcad.frontend.fence import refusal
 from srcad.frontend.loops import lower_loop
-from srcad.frontend.lowering import Key, Lowering, NeedsUnroll, is_leaf
+from srcad.frontend.lowering import Key, Lowering, NeedsUnroll, is_leaf, leaf_type
 from srcad.frontend.merge import count_of
 from srcad.ir import Atom, Literal, Range, Stream, Value
 from srcad.ir import Items as ItemStream
-from srcad.ir.core import make_tuple
+from srcad.ir.core import literal_values, make_tuple
 from srcad.ir.infer import atom_type
 from srcad.ir.types import (
     INT,
@@ -214,7 +214,7 @@ def _numbers(items: tuple[Abstract, ...]) -> bool:
     """Whether items are numbers of one kind: better as a loop than unrolled."""
     if len(items) < 2 or not all(map(is_leaf, items)):
         return False
-    kinds = [atom_type(i if isinstance(i, Value) else Literal(i.value)) for i in items]  # type: ignore[union-attr]
+    kinds = [leaf_type(i) for i in items]
     if any(isinstance(k, (Array, Unknown, Opaque)) for k in kinds):
         return False
     joined = join_all(tuple(kinds))
@@ -290,10 +290,8 @@ class _Streams:
         low = self.low
         atoms = tuple(map(low.atom, items))
         kind = join_all(tuple(map(atom_type, atoms)))
-        if all(isinstance(a, Literal) for a in atoms):
-            sequence: Atom = Literal(tuple(a.value for a in atoms))  # type: ignore[union-attr]
-        else:
-            sequence = low.builder.apply(make_tuple, *atoms)
+        known = literal_values(atoms)
+        sequence = low.builder.apply(make_tuple, *atoms) if known is None else Literal(known)
         return self._target(ItemStream(sequence, backward), kind)
 
     def _array(self, value: Value, backward: bool) -> Abstract:
@@ -326,8 +324,9 @@ class _Streams:
         return self._target(ItemStream(value, backward), inner)
 
     def _reversed(self, start: Atom, stop: Atom, step: Atom) -> tuple[Atom, Atom, Atom]:
-        if all(isinstance(a, Literal) for a in (start, stop, step)):
-            back = range(start.value, stop.value, step.value)[::-1]  # type: ignore[union-attr]
+        known = literal_values((start, stop, step))
+        if known is not None:
+            back = range(*known)[::-1]
             return Literal(back.start), Literal(back.stop), Literal(back.step)
         return reversed_range(self.low, start, stop, step)
 

@@ -59,8 +59,17 @@ from srcad.frontend.scopes import Scope
 from srcad.frontend.source import FunctionSource
 from srcad.ir import Atom, FunctionRef, Literal, Loc, Value
 from srcad.ir.build import Builder
-from srcad.ir.core import check_bound, make_dict, make_list, make_tuple, raise_error
+from srcad.ir.core import (
+    check_bound,
+    literal_values,
+    make_dict,
+    make_list,
+    make_tuple,
+    raise_error,
+)
+from srcad.ir.infer import atom_type
 from srcad.ir.tree import dataclass_of
+from srcad.ir.types import Type
 
 Key = tuple[str, int, str]
 State = dict[Key, Any]
@@ -407,8 +416,9 @@ class Lowering:
                 atoms = tuple(map(self.atom, items))
                 if cls is not tuple:
                     return self.builder.apply(cls, *atoms)
-                if all(isinstance(a, Literal) for a in atoms):
-                    return Literal(tuple(a.value for a in atoms))  # type: ignore[union-attr]
+                known = literal_values(atoms)
+                if known is not None:
+                    return Literal(known)
                 return self.builder.apply(make_tuple, *atoms)
             case ListRef():
                 return self.list_atom(value)
@@ -494,6 +504,14 @@ def place_of(loc: Loc | None) -> Place | None:
         return None
     text = linecache.getline(loc.file, loc.line).rstrip("\r\n") or loc.text
     return Place(loc.file, loc.line, loc.column, text)
+
+
+def leaf_type(value: Abstract) -> Type:
+    """The type of a leaf at run time."""
+    if isinstance(value, Value):
+        return value.type
+    assert isinstance(value, Static)
+    return atom_type(Literal(value.value))
 
 
 def is_leaf(value: object) -> bool:

@@ -177,10 +177,12 @@ def _mapping(
     used = []
     for key, inner in zip(keys, patterns, strict=True):
         known = expressions.evaluate(low, key)
-        found = contents.get(known.value) if isinstance(known, Static) else None
+        if not isinstance(known, Static):
+            return False
+        found = contents.get(known.value)
         if found is None:
             return False
-        used.append(known.value)  # type: ignore[union-attr]
+        used.append(known.value)
         matched = both(low, matched, pattern(low, found, inner, bindings))
     if rest is not None:
         pairs = [

@@ -34,6 +34,7 @@ from srcad.ir.core import (
     Op,
     Update,
     Value,
+    literal_values,
     make_dict,
     make_list,
     make_tuple,
@@ -382,10 +383,11 @@ def fold_literals(
     callee: Callable[..., Any], args: tuple[Atom, ...], keywords: tuple[tuple[str, Atom], ...]
 ) -> Literal | None:
     """The value of a call of which all is known, where computing it has no effect."""
-    if not all(isinstance(a, Literal) for a in args) or keywords or callee not in _FOLDABLE:
+    values = literal_values(args)
+    if values is None or keywords or callee not in _FOLDABLE:
         return None
     try:
-        return Literal(callee(*(a.value for a in args)))  # type: ignore[union-attr]
+        return Literal(callee(*values))
     except Exception:
         return None
 

@@ -11,7 +11,7 @@ The derivative of a function is a function of the same kind: it can be different
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -55,6 +55,16 @@ class Literal:
 
 
 Atom = Value | Literal
+
+
+def literal_values(atoms: Iterable[Atom]) -> tuple[Any, ...] | None:
+    """What literals stand for; None if not all atoms are literals."""
+    found = []
+    for atom in atoms:
+        if not isinstance(atom, Literal):
+            return None
+        found.append(atom.value)
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -42,7 +42,7 @@ from srcad.ir import (
     With,
 )
 from srcad.ir.build import Builder
-from srcad.ir.core import Handler, make_list, make_tuple
+from srcad.ir.core import Handler, literal_values, make_list, make_tuple
 from srcad.ir.types import (
     INT,
     Array,
@@ -519,7 +519,9 @@ class _LoopPlan:
 
     def _enumerates(self) -> bool:
         """Whether the streams are a counter and one sequence, as ``enumerate`` has them."""
-        streams = self.op.streams  # type: ignore[union-attr]
+        if not isinstance(self.op, For):
+            return False
+        streams = self.op.streams
         return len(streams) == 2 and isinstance(streams[0], Range) and isinstance(streams[1], Items)
 
     def _position(self) -> Value:
@@ -751,8 +753,9 @@ def _carry(
 def backward_range(b: Builder, stream: Range) -> Range:
     """The same integers from the last to the first."""
     start, stop, step = stream.start, stream.stop, stream.step
-    if all(isinstance(a, Literal) for a in (start, stop, step)):
-        back = range(start.value, stop.value, step.value)[::-1]  # type: ignore[union-attr]
+    known = literal_values((start, stop, step))
+    if known is not None:
+        back = range(*known)[::-1]
         return Range(Literal(back.start), Literal(back.stop), Literal(back.step))
     if _is(step, 1):
         last = b.apply(operator.sub, stop, Literal(1))
