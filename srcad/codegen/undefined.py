@@ -9,10 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from srcad import runtime
 from srcad.codegen.liveness import Liveness
 from srcad.codegen.names import Variables
 from srcad.codegen.survey import Survey
-from srcad.ir.core import Atom, Block, For, If, Literal, Op, Try, Undefined, Value, While, With
+from srcad.ir.core import (
+    Apply,
+    Atom,
+    Block,
+    For,
+    If,
+    Literal,
+    Op,
+    Try,
+    Undefined,
+    Value,
+    While,
+    With,
+)
 from srcad.ir.walk import blocks, stream_atoms
 
 
@@ -83,8 +97,7 @@ class _Search:
 def _takes_none(block: Block, position: int) -> bool:
     """Whether an operation asks for the zero of what may not exist: it is read on every path."""
     op = block.ops[position] if position < len(block.ops) else None
-    module = getattr(getattr(op, "callee", None), "__module__", None) or ""
-    return module.startswith("srcad.runtime") and op.callee.__name__ == "zeros_like"  # type: ignore[union-attr]
+    return isinstance(op, Apply) and op.callee is runtime.zeros_like
 
 
 def _in_streams(op: Op, value: Value) -> bool:

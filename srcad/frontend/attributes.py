@@ -134,7 +134,7 @@ def get_attribute(low: Lowering, obj: Abstract, name: str) -> Abstract:
 
 def _of_static(low: Lowering, known: Any, name: str) -> Abstract:
     if isinstance(known, types.ModuleType):
-        return low.session.importer.module_attribute(low, known, name)  # type: ignore[no-any-return]
+        return low.session.importer.module_attribute(low, known, name)
     try:
         found = getattr(known, name)
     except AttributeError:
@@ -143,12 +143,12 @@ def _of_static(low: Lowering, known: Any, name: str) -> Abstract:
             "the plain function raises AttributeError here too: correct the name",
         )
     if isinstance(known, type):
-        return low.session.importer.class_attribute(low, known, name, found)  # type: ignore[no-any-return]
+        return low.session.importer.class_attribute(low, known, name, found)
     if low.session.library.is_known(found):
         return Static(found)
     if callable(found) and not isinstance(found, type):
         return Method(Static(getattr(type(known), name, found)), Static(known))
-    return low.session.importer.constant(low, found)  # type: ignore[no-any-return]
+    return low.session.importer.constant(low, found)
 
 
 def _of_instance(low: Lowering, obj: ObjectRef, name: str) -> Abstract:
@@ -216,7 +216,7 @@ def _of_super(low: Lowering, ref: SuperRef, name: str) -> Abstract:
             case found if callable(found):
                 return Method(Static(found), receiver)
             case found:
-                return low.session.importer.class_attribute(low, cls, name, found)  # type: ignore[no-any-return]
+                return low.session.importer.class_attribute(low, cls, name, found)
     low.refuse(f"'super' object has no attribute {name!r}", "look at the names in the base classes")
 
 

@@ -124,12 +124,14 @@ def _call_known(
     library = low.session.library
     found: Any = library.expand(low, function, args, keywords, low.node)
     if found is not NotImplemented:
-        return found  # type: ignore[no-any-return]
+        result: Abstract = found
+        return result
     handler = builtin.handler_of(function)
     if handler is not None:
         found = handler(low, args, keywords)
         if found is not NotImplemented:
-            return found  # type: ignore[no-any-return]
+            result = found
+            return result
     if library.is_known(function):
         return primitive(low, function, args, keywords)
     if library.is_opaque(function):
@@ -151,7 +153,8 @@ def _call_known(
     if type(function).__name__ in ("_lru_cache_wrapper", "CPUDispatcher"):
         cached = builtin.static_only(function)(low, args, keywords)
         if cached is not NotImplemented and type(function).__name__ == "_lru_cache_wrapper":
-            return cached  # type: ignore[no-any-return]
+            result = cached
+            return result
         inner = getattr(function, "__wrapped__", None) or function.py_func
         return _call_known(low, inner, args, keywords)
     if type(function).__name__ == "_ArrayFunctionDispatcher":

@@ -58,7 +58,7 @@ class Lowered:
     """The live functions whose source it is made of."""
 
 
-class _NoSource:
+class NoSource:
     """The place of code that is not the user's: the call of the differentiated function itself."""
 
     file = "<srcad>"
@@ -121,7 +121,7 @@ def _lower(
     prelude = Builder(None, exact=exact)
     session = Session(library, exact, prelude, importer)
     importer.session = session
-    frame = Frame(0, "<call>", _NoSource(), _EMPTY, {}, None)  # type: ignore[arg-type]
+    frame = Frame(0, "<call>", NoSource(), _EMPTY, {}, None)  # type: ignore[arg-type]  # stands in for a FunctionSource
     low = Lowering(session, Builder(prelude), frame)
     parameters: list[Parameter] = []
     abstract: dict[str, Abstract] = {}

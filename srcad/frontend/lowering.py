@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from srcad.errors import Place, SourceError, UnsupportedSyntax
 from srcad.frontend.abstract import (
@@ -70,6 +70,9 @@ from srcad.ir.core import (
 from srcad.ir.infer import atom_type
 from srcad.ir.tree import dataclass_of
 from srcad.ir.types import Type
+
+if TYPE_CHECKING:
+    from srcad.frontend.live import Importer
 
 Key = tuple[str, int, str]
 State = dict[Key, Any]
@@ -138,8 +141,8 @@ class Session:
     library: Library
     exact: bool
     prelude: Builder
-    importer: Any
-    """Brings live objects in: ``frontend.live.Importer``."""
+    importer: Importer
+    """Brings live objects in."""
     unrolls: bool = False
     """Loops over few known items are written out: in the bodies of rules, where items are axes."""
     frames: int = 0

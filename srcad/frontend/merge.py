@@ -134,7 +134,8 @@ class Merger:
                     self._leaf([Static(a.value) if isinstance(a, Literal) else a for a in p], hint)
                     for p in atoms
                 ]
-                return RangeRef(*parts)  # type: ignore[arg-type]
+                bounds = [p for p in parts if isinstance(p, Value)]
+                return RangeRef(*bounds) if len(bounds) == len(parts) else self._poison(hint)
             case SliceRef() if all(isinstance(v, SliceRef) for v in present) and not partial:
                 names = ("start", "stop", "step")
                 return SliceRef(

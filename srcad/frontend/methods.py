@@ -224,14 +224,20 @@ def _dict_copy(low: Lowering, ref: DictRef) -> Abstract:
     )
 
 
+def _fields(ref: TupleRef) -> tuple[str, ...]:
+    """The names of a namedtuple's items."""
+    cls: Any = ref.cls
+    return tuple(cls._fields)
+
+
 def _replace(low: Lowering, ref: TupleRef, **named: Abstract) -> Abstract:
-    fields = ref.cls._fields  # type: ignore[attr-defined]
+    fields = _fields(ref)
     items = tuple(named.get(n, v) for n, v in zip(fields, ref.items, strict=True))
     return TupleRef(items, ref.cls)
 
 
 def _asdict(low: Lowering, ref: TupleRef) -> Abstract:
-    return low.new_dict(Entries(tuple(ref.cls._fields), ref.items))  # type: ignore[attr-defined]
+    return low.new_dict(Entries(_fields(ref), ref.items))
 
 
 def _tuple_index(low: Lowering, ref: TupleRef, item: Abstract) -> Abstract:
