@@ -44,7 +44,7 @@ class Parts:
 
     __slots__ = ("items",)
 
-    def __init__(self, items: tuple[Any, ...]) -> None:
+    def __init__(self, items: tuple[Atom | Parts | None, ...]) -> None:
         self.items = items
 
 
@@ -113,7 +113,7 @@ class Adjoints:
             if isinstance(found, Parts):
                 assert isinstance(value.type, TupleType)
                 return self.atom(found, Value("", value.type.items[index]))
-            return found  # type: ignore[no-any-return]
+            return found
         return self.builder.apply(operator.getitem, state, Literal(index))
 
     def set(self, value: Value, state: Any) -> None:

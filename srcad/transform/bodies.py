@@ -13,7 +13,7 @@ from srcad import rules
 from srcad.frontend import builtin, calls, containers
 from srcad.frontend.abstract import Abstract, AccumulatorRef, Held, ListRef, Static, TupleRef
 from srcad.frontend.live import Importer, current
-from srcad.frontend.lower import _NoSource
+from srcad.frontend.lower import NoSource
 from srcad.frontend.lowering import Frame, Lowering, Session
 from srcad.frontend.scopes import Scope
 from srcad.ir import Atom, Literal, Value
@@ -109,7 +109,7 @@ def lowering_into(builder: Builder) -> Lowering:
     importer = Importer(builder.exact) if around is None else around.for_rule()
     session = Session(RuleLibrary(), builder.exact, builder, importer, unrolls=True)
     importer.session = session
-    frame = Frame(0, "<rule>", _NoSource(), _EMPTY, {}, None)  # type: ignore[arg-type]
+    frame = Frame(0, "<rule>", NoSource(), _EMPTY, {}, None)  # type: ignore[arg-type]  # stands in for a FunctionSource
     return Lowering(session, builder, frame)
 
 

@@ -290,7 +290,8 @@ class Reverser:
         made = self.managers.get(op.manager) if isinstance(op.manager, Value) else None
         if made is None:
             return None
-        manager = Value("", made.result.type)  # type: ignore[union-attr]
+        assert made.result is not None
+        manager = Value("", made.result.type)
         b = adjoints.builder
         b.effect(made.callee, *made.args, result=manager, **dict(made.keywords))
         return manager
@@ -712,7 +713,8 @@ class _LoopPlan:
             if isinstance(init, Value):
                 adjoints.add(init, spaces.conform(b, outcome, init, elementwise=False))
         for k, (made, _) in self.appended.items():
-            stream = op.streams[k]  # type: ignore[union-attr]
+            assert isinstance(op, For)
+            stream = op.streams[k]
             assert isinstance(stream, Items)
             whole: Atom = outcomes[position]
             if not stream.backward:

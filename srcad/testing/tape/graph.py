@@ -166,9 +166,9 @@ def _as_leaf(ct: Any, like: Any) -> Any:
                 return np.full(np.shape(like), ct, like.dtype)
             ct = unwrap(np.reshape(wrap(ct), np.shape(like)))
         return ct if raw(ct).dtype == like.dtype else bind(CAST, ct, to=like.dtype)
-    to = type(like) if isinstance(like, (float, complex)) else None
+    to: Any = type(like) if isinstance(like, (float, complex)) else None
     if isinstance(like, np.generic):
-        to = like.dtype  # type: ignore[assignment]
+        to = like.dtype
     return ct if to is None or type(raw(ct)) is type(like) else bind(CAST, ct, to=to)
 
 

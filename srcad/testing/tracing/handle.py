@@ -265,10 +265,10 @@ class Handle:
         return round(plain(self)) if digits is None else round(plain(self), digits)
 
     def __floor__(self) -> int:
-        return plain(self).__floor__()  # type: ignore[no-any-return]
+        return int(plain(self).__floor__())
 
     def __ceil__(self) -> int:
-        return plain(self).__ceil__()  # type: ignore[no-any-return]
+        return int(plain(self).__ceil__())
 
     def __trunc__(self) -> int:
         return int(plain(self))

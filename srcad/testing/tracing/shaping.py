@@ -197,7 +197,8 @@ def _clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **kwarg
 def _pad(x: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Any:
     x = array(x)
     if mode in ("edge", "wrap", "symmetric", "reflect") and not kwargs:
-        return rearranged(lambda a: np.pad(a[0], pad_width, mode=mode), [x])  # type: ignore[call-overload]
+        pad: Any = np.pad  # its overloads want the mode as a literal
+        return rearranged(lambda a: pad(a[0], pad_width, mode=mode), [x])
     if mode != "constant":
         raise Unsupported(f"np.pad with mode={mode!r} and {sorted(kwargs)}")
     values = kwargs.pop("constant_values", 0)
