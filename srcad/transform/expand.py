@@ -10,6 +10,7 @@ Pearlmutter and Siskind, Reverse-Mode AD in a Functional Framework (2008), state
 
 from __future__ import annotations
 
+import dataclasses
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -36,7 +37,7 @@ from srcad.frontend.abstract import (
 )
 from srcad.frontend.attributes import get_attribute
 from srcad.frontend.lowering import Lowering, Unreachable
-from srcad.ir import Apply, Atom, Block, Literal, Value
+from srcad.ir import Apply, Atom, Block, Effect, Literal, Value
 from srcad.ir.build import Builder
 from srcad.ir.infer import atom_type
 from srcad.ir.types import (
@@ -247,8 +248,6 @@ class Differentiator:
                     )
                 )
             case ObjectRef(cls=cls):
-                import dataclasses
-
                 if dataclasses.is_dataclass(cls):
                     names = tuple(f.name for f in dataclasses.fields(cls))
                     values = tuple(
@@ -468,9 +467,6 @@ def _zero(atom: Atom) -> Atom:
 
 
 def _managers(block: Block) -> dict[Value, Any]:
-    from srcad.ir import Effect
-    from srcad.ir.walk import all_ops
-
     return {
         op.result: op
         for op in all_ops(block)

@@ -18,6 +18,7 @@ import numpy as np
 from srcad import rules, runtime
 from srcad.analysis.activity import makes_container
 from srcad.errors import MissingRule, NotDifferentiable, Place, RuleError
+from srcad.frontend import containers
 from srcad.frontend.abstract import Static, TupleRef
 from srcad.ir import Accumulate, Apply, Atom, If, Literal, Loc, Op, Value
 from srcad.ir.build import Builder
@@ -31,13 +32,14 @@ from srcad.ir.types import (
     dtype_of,
     is_complex,
     is_differentiable,
-    rank,
     may_hide,
+    rank,
 )
 from srcad.ir.walk import blocks, map_atoms, results, values_read
 from srcad.rules import Rule
 from srcad.transform import bodies, spaces
 from srcad.transform.adjoints import Adjoints, Parts, refuse_hidden
+from srcad.transform.updates import dict_item
 
 
 def place_of(loc: Loc | None) -> Place | None:
@@ -82,11 +84,6 @@ def bind(rule: Rule, op: Apply) -> Bound:
             "leave out the argument, or declare a rule that takes it",
         ) from None
     return Bound(rule, bound, op)
-
-
-def _differentials(rule: Rule) -> tuple[str, ...]:
-    """The arguments that have a differential in the body."""
-    return rule.wrt
 
 
 class Transposer:
@@ -160,7 +157,7 @@ class Transposer:
             keywords["out"] = bound.op.result
         low, result = bodies.inline(b, rule.body, args, keywords)
         single = len(rule.wrt) == 1 and not always_tuple
-        bars = [result] if single else bodies.containers.unpack(low, result, len(rule.wrt))
+        bars = [result] if single else containers.unpack(low, result, len(rule.wrt))
         for name, bar in zip(rule.wrt, bars, strict=True):
             if name in names:
                 self._give(bound, name, low, bar, adjoints)
@@ -169,7 +166,8 @@ class Transposer:
         """Hand a cotangent to an argument; a tuple of them to ``*args`` or a sequence."""
         target = bound.atom(name)
         if isinstance(target, tuple):
-            for item, part in zip(target, bodies.containers.unpack(low, bar, len(target)), strict=True):
+            parts = containers.unpack(low, bar, len(target))
+            for item, part in zip(target, parts, strict=True):
                 self._hand(bound, item, low, part, adjoints)
             return
         self._hand(bound, target, low, bar, adjoints)
@@ -181,7 +179,7 @@ class Transposer:
             return
         b = adjoints.builder
         if isinstance(target.type, TupleType):
-            items = bodies.containers.unpack(low, bar, len(target.type.items))
+            items = containers.unpack(low, bar, len(target.type.items))
             for k, item in enumerate(items):
                 if is_differentiable(target.type.items[k]):
                     if isinstance(item, Static) and (item.value is None or item.value == 0):
@@ -203,13 +201,14 @@ class Transposer:
             target, index = bound.op.args
             assert isinstance(target, Value)
             kind = target.type
-            if isinstance(kind, TupleType) and isinstance(index, Literal) and isinstance(index.value, int):
-                adjoints.add_part(target, index.value % len(kind.items), ct)
-                return
-            if isinstance(kind, TupleType) and isinstance(index, Literal) and isinstance(index.value, slice):
-                for k, place in enumerate(range(len(kind.items))[index.value]):
-                    adjoints.add_part(target, place, b.apply(operator.getitem, ct, Literal(k)))
-                return
+            match kind, index:
+                case TupleType(items=items), Literal(value=int(place)):
+                    adjoints.add_part(target, place % len(items), ct)
+                    return
+                case TupleType(items=items), Literal(value=slice() as places):
+                    for k, place in enumerate(range(len(items))[places]):
+                        adjoints.add_part(target, place, b.apply(operator.getitem, ct, Literal(k)))
+                    return
             if not isinstance(kind, (TupleType, ListType)) or not _is_slice(b, index):
                 adjoints.add_at(target, index, spaces.match_dtype(b, ct, _item_type(bound.op)))
                 return
@@ -227,8 +226,10 @@ class Transposer:
         if bound.rule.needs_out:
             keywords["out"] = bound.op.result
         if rank(target.type) == 0:  # a number has no places to add to: an array of one does
-            dtype = np.dtype(dtype_of(target.type) or (complex if is_complex(target.type) else float))
-            cell = b.apply_typed(np.zeros, (Literal(()), Literal(dtype.type)), Array(dtype.name, ()))
+            fallback = complex if is_complex(target.type) else float
+            dtype = np.dtype(dtype_of(target.type) or fallback)
+            shape = (Literal(()), Literal(dtype.type))
+            cell = b.apply_typed(np.zeros, shape, Array(dtype.name, ()))
             cell = bodies.accumulate(b, bound.rule, args, keywords, cell)
             adjoints.add(target, b.apply(operator.getitem, cell, Literal(())))
             return
@@ -252,7 +253,9 @@ class Transposer:
 
     # ---- differentials
 
-    def differential_block(self, bound: Bound, b: Builder) -> tuple[Builder, dict[str, Any], Any, Any]:
+    def differential_block(
+        self, bound: Bound, b: Builder
+    ) -> tuple[Builder, dict[str, Any], Any, Any]:
         """The differential of a call as operations in a builder of their own.
 
         The builder, the differentials by argument, the cursor and the result.
@@ -305,8 +308,8 @@ class Transposer:
     ) -> list[tuple[Atom, Atom]]:
         """Pairs of an output of the differential and its cotangent."""
         if isinstance(bound.op.result.type, TupleType):
-            items = bodies.containers.unpack(low, result, len(bound.op.result.type.items))
-            pairs = []
+            items = containers.unpack(low, result, len(bound.op.result.type.items))
+            pairs: list[tuple[Atom, Atom]] = []
             for k, item in enumerate(items):
                 atom = low.atom(item)
                 if isinstance(atom, Value):
@@ -369,7 +372,7 @@ def _reversed(loc: Loc | None, b: Builder) -> Loc | None:
 def check_linear(
     rule: Rule, inner: Builder, differentials: dict[str, Any], low: Any, result: Any
 ) -> None:
-    """Refuse a body that is not linear in its differentials: a product of two, or a constant term."""
+    """Refuse a body not linear in its differentials: a product of two, or a constant term."""
     dependent: dict[Value, None] = {}
     for d in differentials.values():
         for part in d if isinstance(d, tuple) else (d,):
@@ -398,14 +401,15 @@ def _check_linear_call(rule: Rule, op: Apply, dependent: dict[Value, None], inne
         return
     bound = bind(transpose, op)
     parts = {n: v if isinstance(v := bound.atom(n), tuple) else (v,) for n in transpose.wrt}
-    moving = [n for n, vs in parts.items() if any(v in dependent for v in vs if isinstance(v, Value))]
+    moving = [
+        n for n, vs in parts.items() if any(v in dependent for v in vs if isinstance(v, Value))
+    ]
     if transpose.kind == "multilinear" and len(moving) > 1:
         _not_linear(rule, "two differentials are multiplied")
     if transpose.kind == "linear":
-        for name, values in parts.items():
-            for value in values:
-                if name not in moving and isinstance(value, (Value, Literal)) and not _is_zero(value, inner):
-                    _not_linear(rule, "a differential and a constant are added")
+        still = [v for n, vs in parts.items() if n not in moving for v in vs]
+        if any(isinstance(v, (Value, Literal)) and not _is_zero(v, inner) for v in still):
+            _not_linear(rule, "a differential and a constant are added")
 
 
 def _is_zero(atom: Any, inner: Builder) -> bool:
@@ -448,7 +452,7 @@ def transpose_block(
     standing: dict[Value, Atom],
     b: Builder,
 ) -> Adjoints:
-    """Transpose the operations of a linear block at the end of ``b``; adjoints of the differentials.
+    """Transpose a linear block at the end of ``b``; the adjoints of the differentials.
 
     The block itself goes there too, with every differential standing for its argument: coefficients
     are read from it, and shapes (a differential has that of its argument).  What is not read is
@@ -485,7 +489,7 @@ def _note_dependent(op: Op, dependent: dict[Value, None]) -> None:
 
 
 def _transpose_ops(ops: list[Op], bars: Adjoints, transposer: Transposer) -> None:
-    from srcad.transform.reverse import Reverser
+    from srcad.transform.reverse import Reverser  # which itself pulls calls back
 
     for op in reversed(ops):
         match op:
@@ -500,7 +504,9 @@ def _transpose_ops(ops: list[Op], bars: Adjoints, transposer: Transposer) -> Non
                 if ct is not None:
                     pull_accumulate(op, ct, bars)
             case _:
-                raise RuleError(place_of(op.loc), "a rule's differential uses a loop", "write it with NumPy")
+                raise RuleError(
+                    place_of(op.loc), "a rule's differential uses a loop", "write it with NumPy"
+                )
 
 
 def _replace(b: Builder, op: If, made: If) -> None:
@@ -536,8 +542,6 @@ def _pull_display(transposer: Transposer, op: Apply, ct: Any, adjoints: Adjoints
 
 
 def _pull_dict(transposer: Transposer, op: Apply, ct: Any, adjoints: Adjoints) -> None:
-    from srcad.transform.updates import dict_item
-
     for key, item in zip(op.args[::2], op.args[1::2], strict=True):
         if isinstance(item, Value) and is_differentiable(item.type):
             adjoints.add(item, dict_item(adjoints.builder, ct, key, item))
@@ -566,10 +570,6 @@ def _pull_get(transposer: Transposer, op: Apply, ct: Any, adjoints: Adjoints) ->
         adjoints.add_at(entries, key, adjoints.atom(ct, op.result))
 
 
-def _pull_getattr(transposer: Transposer, op: Apply, ct: Any, adjoints: Adjoints) -> None:
-    return None
-
-
 _STRUCTURAL: dict[Any, Callable[[Transposer, Apply, Any, Adjoints], None]] = {
     make_tuple: _pull_display,
     make_list: _pull_display,
@@ -579,4 +579,3 @@ _STRUCTURAL: dict[Any, Callable[[Transposer, Apply, Any, Adjoints], None]] = {
     dict: _pull_same,
     dict.get: _pull_get,
 }
-
