@@ -1,9 +1,9 @@
 """Live objects: arguments, globals, closure cells and attributes become abstract values.
 
 Structure and code (functions, modules, classes, strings, flags, integers of a module) are taken as
-they are and become part of what the compiled derivative is valid for.  Data (floats, arrays, and the
-lists, dicts and objects that hold them) is read when the derivative is called: each piece becomes one
-more parameter.
+they are and become part of what the compiled derivative is valid for.  Data (floats, arrays, and
+the lists, dicts and objects that hold them) is read when the derivative is called: each piece
+becomes one more parameter.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ CODE = (
 )
 _MANY = 64
 _ARRAYS = (np.ndarray, np.memmap)
-"""Array classes whose operators are those of arrays; of np.matrix and masked arrays they are not."""
+"""Array classes whose operators are those of arrays: np.matrix and masked arrays have others."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
