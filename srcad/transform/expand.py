@@ -61,11 +61,11 @@ from srcad.transform.functions import Functions, active_values
 from srcad.transform.pullback import Transposer
 from srcad.transform.reverse import (
     Reverser,
-    _flat,
-    _renamed,
     defined_in,
     everything_in,
+    flat_ops,
     protect,
+    rename_values,
     with_copies,
 )
 from srcad.transform.signatures import argument_name
@@ -176,7 +176,7 @@ class Differentiator:
             session.importer.elements = outer_elements
         if region.dead:  # it always raises, and so does its derivative
             raising = Block((), tuple(region.builder.ops), ())
-            for op in _renamed(raising, dict(zip(params, inits, strict=True))).ops:
+            for op in rename_values(raising, dict(zip(params, inits, strict=True))).ops:
                 low.builder.append(op)
             raise Unreachable
         result = box[0]
@@ -320,15 +320,15 @@ class Differentiator:
             bar = adjoints.take(param)
             bars.append(spaces.zeros(b, param) if bar is None else bar)
         reverse = prune_block(b.block(tuple(seeds), tuple(bars)))
-        ops = _flat(forward)
+        ops = flat_ops(forward)
         mapping, copies = protect(ops, list(free_values(reverse)))
         ops = with_copies(ops, params, copies)
         names: dict[Value, Any] = dict(zip(params, inner.inits, strict=True))
-        body = _renamed(Block((), ops, outputs), names)
+        body = rename_values(Block((), ops, outputs), names)
         for op in body.ops:
             low.builder.append(op)
         copied = {v: k for v, k in mapping.items() if v is not k}
-        reverse = _renamed(_renamed(reverse, copied), names)
+        reverse = rename_values(rename_values(reverse, copied), names)
         return Pulled(self._out(low, inner, names), inner, pattern, tuple(seeds), reverse)
 
     def pull(self, low: Lowering, pulled: Pulled, ct: Abstract | None) -> Abstract:
@@ -438,7 +438,7 @@ class Differentiator:
             ends.append(end)
         block = prune_block(b.block((), (*outputs, *ends)))
         names: dict[Value, Any] = dict(zip(params, inner.inits, strict=True))
-        made = _renamed(block, names)
+        made = rename_values(block, names)
         for op in made.ops:
             low.builder.append(op)
         count = len(outputs)

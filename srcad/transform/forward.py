@@ -185,7 +185,7 @@ class Pusher:
 
     def _push_linear(self, bound: Bound, b: Builder) -> Atom | None:
         rule, op = bound.rule, bound.op
-        self.transposer._refuse_lost(bound)
+        self.transposer.refuse_lost(bound)
         names = [n for n in rule.wrt if self._has_tangent(bound.atom(n))]
         if not names:
             return None
@@ -265,12 +265,12 @@ class Pusher:
         have, want = dims_of(kind), dims_of(result.type)
         if have == () and want == ():
             return tangent
-        shaped = spaces._shaped(kind, result.type)
+        shaped = spaces.shaped_type(kind, result.type)
         made = b.apply_typed(np.broadcast_to, (tangent, b.apply(np.shape, result)), shaped)
         return spaces.match_dtype(b, made, result.type)
 
     def _push_differential(self, bound: Bound, b: Builder) -> Atom | None:
-        self.transposer._refuse_lost(bound)
+        self.transposer.refuse_lost(bound)
         inner, differentials, low, result = self.transposer.differential_block(bound, b)
         pusher = Pusher(lambda v: True, linear=True)
         pusher.flat = bound.rule.elementwise

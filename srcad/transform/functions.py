@@ -23,7 +23,7 @@ from srcad.transform.adjoints import Adjoints
 from srcad.transform.dce import prune_block
 from srcad.transform.forward import Pusher
 from srcad.transform.pullback import Transposer
-from srcad.transform.reverse import Reverser, _flat, _renamed, protect, with_copies
+from srcad.transform.reverse import Reverser, flat_ops, protect, rename_values, with_copies
 
 
 def active_values(block: Block, inputs: Any, outputs: Any) -> dict[Value, None]:
@@ -106,7 +106,7 @@ class Functions:
         forward = reverser.sweep(function.body, adjoints)
         bars = tuple(adjoints.take(p) or spaces.zeros(b, p) for p in inputs)
         reverse = prune_block(b.block((), bars))
-        ops = _flat(forward)
+        ops = flat_ops(forward)
         inside = dict.fromkeys((*function.params, *(r for op in ops for r in results(op))))
         needed = [v for v in free_values(reverse) if v in inside]
         mapping, copies = protect(ops, needed)
@@ -124,7 +124,7 @@ class Functions:
             fresh = Value(value.hint, value.type)
             names[value] = fresh
             head.append(Apply(operator.getitem, (param, Literal(k)), (), fresh, None))
-        renamed = _renamed(reverse, names)
+        renamed = rename_values(reverse, names)
         body = Block((), (*head, *renamed.ops), renamed.yields)
         pair.reverse.function = Function(
             pair.reverse.name, (param, *seeds), prune_block(body), function.loc

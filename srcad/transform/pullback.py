@@ -146,9 +146,9 @@ class Transposer:
         rule, b = bound.rule, adjoints.builder
         names = self._active_names(bound)
         if not names:
-            self._refuse_lost(bound)
+            self.refuse_lost(bound)
             return
-        self._refuse_lost(bound)
+        self.refuse_lost(bound)
         if rule.accumulates:
             self._accumulate(bound, ct, adjoints)
             return
@@ -235,7 +235,7 @@ class Transposer:
             return
         adjoints.set(target, bodies.accumulate(b, bound.rule, args, keywords, start))
 
-    def _refuse_lost(self, bound: Bound) -> None:
+    def refuse_lost(self, bound: Bound) -> None:
         """An active argument that the rule has no derivative for is an error, not a zero."""
         known = set(bound.rule.wrt)
         for name, value in bound.arguments.arguments.items():
@@ -280,7 +280,7 @@ class Transposer:
 
     def _transpose_differential(self, bound: Bound, ct: Atom, adjoints: Adjoints) -> None:
         names = self._active_names(bound)
-        self._refuse_lost(bound)
+        self.refuse_lost(bound)
         if not names:
             return
         b = adjoints.builder

@@ -115,7 +115,8 @@ def everything_in(block: Block) -> dict[Value, None]:
     return found
 
 
-def _flat(forward: Forward) -> tuple[Op, ...]:
+def flat_ops(forward: Forward) -> tuple[Op, ...]:
+    """The operations of a forward sweep, in order."""
     return tuple(op for ops in forward for op in ops)
 
 
@@ -243,7 +244,7 @@ class Reverser:
             exports = {v: Value(v.hint, v.type) for v in mapping.values()}
             for kept, export in exports.items():
                 extra.append((export, (k, kept)))
-            blocks.append(_renamed(block, {v: exports[kept] for v, kept in mapping.items()}))
+            blocks.append(rename_values(block, {v: exports[kept] for v, kept in mapping.items()}))
         for value, outcome in zip(changed, outcomes, strict=True):
             adjoints.set(value, outcome)
         return blocks, extra, tuple(outcomes)
@@ -371,14 +372,14 @@ class _Region:
 
     def keep(self, needed: list[Value]) -> dict[Value, Value]:
         """For each value the reverse reads, what to keep: a copy if it is overwritten later."""
-        mapping, self.copies = protect(_flat(self.forward), needed)
+        mapping, self.copies = protect(flat_ops(self.forward), needed)
         return mapping
 
     def forward_block(
         self, extra: list[tuple[Value, tuple[int, Value]]], which: int, first: tuple[Atom, ...] = ()
     ) -> Block:
         """The forward block, handing over what the reverse reads."""
-        ops = with_copies(_flat(self.forward), self.block.params, self.copies)
+        ops = with_copies(flat_ops(self.forward), self.block.params, self.copies)
         more = tuple(kept if k == which else UNDEFINED for _, (k, kept) in extra)
         return Block((), ops, (*self.block.yields, *first, *more))
 
@@ -419,7 +420,7 @@ def with_copies(
     return tuple(made)
 
 
-def _renamed(block: Block, mapping: dict[Value, Any]) -> Block:
+def rename_values(block: Block, mapping: dict[Value, Any]) -> Block:
     if not mapping:
         return block
 
@@ -549,9 +550,9 @@ class _LoopPlan:
         ends += [version for _, version in self.appended.values()]
         body = prune_block(child.builder.block((), tuple(ends)))
         needed = [v for v in free_values(body) if v in self.inside]
-        body, needed = recomputed(body, needed, _flat(self.forward), self.inside, self.targets)
-        mapping, copies = protect(_flat(self.forward), needed)
-        ops = with_copies(_flat(self.forward), op.body.params, copies)
+        body, needed = recomputed(body, needed, flat_ops(self.forward), self.inside, self.targets)
+        mapping, copies = protect(flat_ops(self.forward), needed)
+        ops = with_copies(flat_ops(self.forward), op.body.params, copies)
         keep = [mapping[v] for v in needed]
         streams, bound, forward = self._tape(body, needed, keep, ops, mapping)
         carried_params = (
@@ -561,7 +562,7 @@ class _LoopPlan:
         )
         targets = tuple(v for v, _ in bound)
         head = tuple(o for _, made in bound for o in made)
-        renamed = _renamed(Block((), body.ops, body.yields), dict(self.mapping))
+        renamed = rename_values(Block((), body.ops, body.yields), dict(self.mapping))
         block = Block((*targets, *carried_params), (*head, *renamed.ops), renamed.yields)
         self._emit(streams, block, accumulated)
         return forward

@@ -136,12 +136,12 @@ def _reduce(b: Builder, term: Atom, primal: Atom, kind: Type) -> Atom:
     if isinstance(kind, Number) and isinstance(found, Number):
         return term
     made = b.apply_typed(
-        runtime.unbroadcast, (term, b.apply(np.shape, primal)), _shaped(found, kind)
+        runtime.unbroadcast, (term, b.apply(np.shape, primal)), shaped_type(found, kind)
     )
     return made
 
 
-def _shaped(found: Type, kind: Type) -> Type:
+def shaped_type(found: Type, kind: Type) -> Type:
     """The dtype of one type with the shape of another."""
     dtype = dtype_of(found)
     if isinstance(found, Number):
