@@ -392,7 +392,7 @@ def test_emit_saves_a_module(model, tmp_path, monkeypatch):
         (["show", "{}:plain", "--args", "no_such_file.npz"], "cannot be read"),
         (["show", "{}:plain", "--args", "1.0, 2.0", "--wrt", "z"], "is called with x, y"),
         (["show", "{}:yields"], "'yield' is not supported in differentiated functions"),
-        (["show", "{}:plain", "--args", "1, 2.0", "--wrt", "x"], "is of type int"),
+        (["show", "{}:plain", "--args", "1, 2.0", "--wrt", "x"], "x is an int"),
         (["check", "{}:logarithm"], "choose other arguments"),
         (["check", "{}:raises"], "raises ValueError at x = 1.3: x is positive"),
     ],

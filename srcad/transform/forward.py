@@ -229,7 +229,8 @@ class Pusher:
             return found
         if isinstance(part, Literal) and not isinstance(part.value, (int, float, complex)):
             return part
-        if rule.elementwise or isinstance(atom_type(part), Number):
+        sequence = isinstance(atom_type(part), (ListType, TupleType))
+        if (rule.elementwise and not sequence) or isinstance(atom_type(part), Number):
             return Literal(0.0)
         if not is_differentiable(atom_type(part)):
             if isinstance(atom_type(part), Array):

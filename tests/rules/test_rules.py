@@ -115,11 +115,13 @@ def test_compiled_exact(case, tmp_path):
     first_order(Program(case, tmp_path), exact=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", OWN_NAME, ids=str)
 def test_compiled_twice(case, tmp_path):
     second_order(Program(case, tmp_path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", OWN_NAME, ids=str)
 def test_compiled_single_precision(case, tmp_path):
     single_precision(Program(case, tmp_path))

@@ -276,16 +276,15 @@ def match_on_strings(x, kind):
     return y + 1
 
 
-@case((0.5, 1.5, 2), (0.5, 1.5, 3), (0.5, 1.5, 1))
-def match_on_structure(x, y, n):
-    point = (x, y, x * y)[:n]
+@case((0.5, (1.5, 0.7)), (0.5, (1.5, 0.7, 1.1)), (0.5, (1.5,)))
+def match_on_structure(x, point):
     match point:
         case (a, b):
-            return a * b
+            return a * b * x
         case (a, *rest) if len(rest) > 1:
-            return a * rest[0] * rest[1]
+            return a * rest[0] * rest[1] + x
         case _:
-            return x + y
+            return x + point[0]
 
 
 @case((0.5, {"kind": "line", "slope": 2.0}), (0.5, {"kind": "point"}), argnums=0)
