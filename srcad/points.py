@@ -242,7 +242,8 @@ class PointMaker(Derivative):
 
     def _run_primal(self, positional: Named, named: Named) -> None:
         primals = positional[0][1]
-        run_primal(self.primal.primal, [copied(v) for v in primals], {})  # type: ignore[attr-defined]
+        assert isinstance(self.primal, _AtPoint)
+        run_primal(self.primal.primal, [copied(v) for v in primals], {})
 
     def at(self, primals: Any, tangents: Any) -> Any:
         """The result at a point."""

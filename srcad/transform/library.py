@@ -460,9 +460,9 @@ class CompilerLibrary:
         iteration.iterate_with(low, basis, put, body, assigned, [""])
         inputs = pulled.inner.inits
 
-        def stacked_leaf(leaf: Any) -> Abstract:
+        def stacked_leaf(leaf: Abstract) -> Abstract:
             if not isinstance(leaf, Static) or not isinstance(leaf.value, int):
-                return leaf  # type: ignore[no-any-return]
+                return leaf
             stacked = b.apply(np.array, low.list_atom(lists[leaf.value]))
             return self._reshaped(low, stacked, out, inputs[leaf.value])
 
