@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import operator
 
-from srcad.ir import Apply, Atom, Block, Op, Update, Value
+from srcad.ir import Apply, Atom, Block, Op, Value
 from srcad.ir.types import Number, NumPyScalar
-from srcad.ir.walk import all_ops, blocks, map_atoms
+from srcad.ir.walk import map_atoms
 
 _CHEAP = {
     operator.add, operator.sub, operator.mul, operator.neg, operator.pos,
@@ -28,10 +28,10 @@ def recomputed(
     forward: tuple[Op, ...],
     inside: dict[Value, None],
     targets: tuple[Value, ...],
+    written: dict[Value, None],
 ) -> tuple[Block, list[Value]]:
     """The reverse body with cheap values computed again, and the values that remain to be kept."""
     made = {op.result: op for op in forward if isinstance(op, Apply)}
-    written = {o.target for op in forward for o in _with_inner(op) if isinstance(o, Update)}
     order = {op.result: k for k, op in enumerate(forward) if isinstance(op, Apply)}
     again: dict[Value, None] = {}
     keep = dict.fromkeys(needed)
@@ -68,11 +68,7 @@ def recomputed(
     )
 
 
-def _with_inner(op: Op) -> list[Op]:
-    return [op, *(o for b in blocks(op) for o in all_ops(b))]
-
-
-def _is_cheap(op: Apply, written: set[Value], inside: dict[Value, None]) -> bool:
+def _is_cheap(op: Apply, written: dict[Value, None], inside: dict[Value, None]) -> bool:
     if op.keywords or not isinstance(op.result.type, (Number, NumPyScalar)):
         return False
     if op.callee is operator.getitem:

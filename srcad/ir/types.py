@@ -166,9 +166,19 @@ def is_differentiable(kind: Type) -> bool:
     return False
 
 
+_WITHOUT_DATA = frozenset(
+    {
+        *("str", "bytes", "None", "NoneType", "dtype", "slice", "range", "type", "function"),
+        *("module", "ellipsis", "Generator", "RandomState", "finfo", "iinfo"),
+        "builtin_function_or_method",
+    }
+)
+"""Names of opaque types whose values have no numbers in them that a derivative could go through."""
+
+
 def may_hide(kind: Type) -> bool:
     """Whether values of this type may have differentiable data in them that cannot be followed."""
-    return kind == OBJECT
+    return isinstance(kind, Opaque) and kind.name not in _WITHOUT_DATA
 
 
 def is_complex(kind: Type) -> bool:

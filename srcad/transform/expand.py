@@ -321,7 +321,7 @@ class Differentiator:
             bars.append(spaces.zeros(b, param) if bar is None else bar)
         reverse = prune_block(b.block(tuple(seeds), tuple(bars)))
         ops = flat_ops(forward)
-        mapping, copies = protect(ops, list(free_values(reverse)))
+        mapping, copies = protect(list(free_values(reverse)), reverser.written)
         ops = with_copies(ops, params, copies)
         names: dict[Value, Any] = dict(zip(params, inner.inits, strict=True))
         body = rename_values(Block((), ops, outputs), names)

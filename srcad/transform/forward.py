@@ -200,15 +200,15 @@ class Pusher:
         total: Atom | None = None
         for name in names:
             value = bound.atom(name)
-            for part in value if isinstance(value, tuple) else (value,):
+            if isinstance(value, tuple):  # *operands: the last positional arguments
+                first = len(op.args) - len(value)
+                places: list[Any] = [first + k for k in range(len(value))]
+            else:
+                value, places = (value,), self._position(bound, name)
+            for part, place in zip(value, places, strict=False):
                 tangent = self.tangent(part)
-                if tangent is None:
-                    continue
-                positions = [k for k, a in enumerate(op.args) if a is part]
-                if name in rule.wrt and not isinstance(value, tuple):
-                    positions = self._position(bound, name)
-                for position in positions[:1]:
-                    term = self._again_at(bound, op, position, tangent, b)
+                if tangent is not None:
+                    term = self._again_at(bound, op, place, tangent, b)
                     total = term if total is None else b.apply(operator.add, total, term)
         return total
 
@@ -520,6 +520,8 @@ def _push_select(self: Pusher, op: Apply, b: Builder) -> Atom | None:
 
 def _push_getitem(self: Pusher, op: Apply, b: Builder) -> Atom | None:
     target, index = op.args
+    if self.tangent(index) is not None:
+        raise missing_rule(op, op.callee)  # np.r_[x, 1.0]: data in the index
     found = self.tangent(target)
     if found is None:
         return None

@@ -109,7 +109,7 @@ class Functions:
         ops = flat_ops(forward)
         inside = dict.fromkeys((*function.params, *(r for op in ops for r in results(op))))
         needed = [v for v in free_values(reverse) if v in inside]
-        mapping, copies = protect(ops, needed)
+        mapping, copies = protect(needed, reverser.written)
         ops = with_copies(ops, function.params, copies)
         saved = Value("saved", TupleType(tuple(v.type for v in needed)))
         pack = Apply(make_tuple, tuple(mapping[v] for v in needed), (), saved, None)

@@ -105,6 +105,48 @@ def partial_values(block: Block, found: dict[Value, None]) -> None:
                     found[result] = None
 
 
+def written_values(block: Block) -> dict[Value, None]:
+    """All versions of containers that are written somewhere: also through loops and branches.
+
+    The reverse sweep may read none of them later on: it keeps what was read, or a copy.
+    """
+    links: dict[Value, list[Value]] = {}
+
+    def link(a: Atom, b: Atom) -> None:
+        if isinstance(a, Value) and isinstance(b, Value):
+            links.setdefault(a, []).append(b)
+            links.setdefault(b, []).append(a)
+
+    work: list[Value] = []
+    for op in all_ops(block):
+        match op:
+            case Update():
+                link(op.target, op.version)
+                work += [op.target, op.version]
+            case If() | Try() | With():
+                for inner in blocks(op):
+                    for result, end in zip(op.results, inner.yields, strict=False):
+                        link(result, end)
+            case For() | While():
+                count = len(op.streams) if isinstance(op, For) else 0
+                params = op.body.params[count:]
+                for k, param in enumerate(params):
+                    link(param, op.carried[k])
+                    link(param, op.body.yields[k])
+                    link(param, op.results[k])
+                    if isinstance(op, While):
+                        link(param, op.test.params[k])
+            case _:
+                pass
+    found: dict[Value, None] = {}
+    while work:
+        value = work.pop()
+        if value not in found:
+            found[value] = None
+            work += links.get(value, ())
+    return found
+
+
 def everything_in(block: Block) -> dict[Value, None]:
     """The values a block and the blocks in it define."""
     found = defined_in(block)
@@ -131,9 +173,13 @@ class Reverser:
     def sweep(self, block: Block, adjoints: Adjoints) -> Forward:
         """Write the reverse of a block into the builder of ``adjoints``; what the block becomes."""
         partial_values(block, self.partial)
+        if not self.depth:
+            self.written.update(written_values(block))
+        self.depth += 1
         forward: Forward = [[op] for op in block.ops]
         for k, op in reverse_order(block):
             self._pull(forward, k, op, adjoints)
+        self.depth -= 1
         return forward
 
     def _pull(self, forward: Forward, k: int, op: Op, adjoints: Adjoints) -> None:
@@ -212,7 +258,7 @@ class Reverser:
                 child.add(end, state)
         forward = self.sweep(block, child)
         changed = {v: None for v in child.states if v not in inside}
-        return _Region(block, forward, child, inside, changed)
+        return _Region(block, forward, child, inside, changed, self.written)
 
     def _join(
         self, regions: list[_Region], adjoints: Adjoints
@@ -300,6 +346,9 @@ class Reverser:
     managers: dict[Value, Effect] = field(default_factory=dict)
     partial: dict[Value, None] = field(default_factory=dict)
     """Values that exist on some paths only."""
+    written: dict[Value, None] = field(default_factory=dict)
+    """Versions of containers that are written somewhere."""
+    depth: int = 0
 
     def _pull_try(self, op: Try, adjoints: Adjoints) -> Try:
         """The path taken is noted, and the reverse takes it backwards."""
@@ -363,6 +412,7 @@ class _Region:
     adjoints: Adjoints
     inside: dict[Value, None]
     changed: dict[Value, None]
+    written: dict[Value, None]
     copies: list[tuple[Value, Apply]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -372,7 +422,7 @@ class _Region:
 
     def keep(self, needed: list[Value]) -> dict[Value, Value]:
         """For each value the reverse reads, what to keep: a copy if it is overwritten later."""
-        mapping, self.copies = protect(flat_ops(self.forward), needed)
+        mapping, self.copies = protect(needed, self.written)
         return mapping
 
     def forward_block(
@@ -385,10 +435,9 @@ class _Region:
 
 
 def protect(
-    ops: tuple[Op, ...], needed: list[Value]
+    needed: list[Value], written: dict[Value, None]
 ) -> tuple[dict[Value, Value], list[tuple[Value, Apply]]]:
     """Copies of values that are read in the reverse sweep and written in the forward one."""
-    written = {o.target for op in ops for o in _self_and_inner(op) if isinstance(o, Update)}
     mapping: dict[Value, Value] = {}
     copies: list[tuple[Value, Apply]] = []
     for value in needed:
@@ -400,10 +449,6 @@ def protect(
         else:
             mapping[value] = value
     return mapping, copies
-
-
-def _self_and_inner(op: Op) -> list[Op]:
-    return [op, *(o for b in blocks(op) for o in all_ops(b))]
 
 
 def with_copies(
@@ -550,8 +595,10 @@ class _LoopPlan:
         ends += [version for _, version in self.appended.values()]
         body = prune_block(child.builder.block((), tuple(ends)))
         needed = [v for v in free_values(body) if v in self.inside]
-        body, needed = recomputed(body, needed, flat_ops(self.forward), self.inside, self.targets)
-        mapping, copies = protect(flat_ops(self.forward), needed)
+        body, needed = recomputed(
+            body, needed, flat_ops(self.forward), self.inside, self.targets, self.reverser.written
+        )
+        mapping, copies = protect(needed, self.reverser.written)
         ops = with_copies(flat_ops(self.forward), op.body.params, copies)
         keep = [mapping[v] for v in needed]
         streams, bound, forward = self._tape(body, needed, keep, ops, mapping)
