@@ -13,14 +13,16 @@ def list_appended_grad(x, n):
         value.append(item * x)
     # ---- reverse sweep
     # line 113: return sum(terms)
-    value2 = [1.0] * len(value)
+    items = list([1.0] * len(list(value)))
     # line 111: for _ in range(n):
     x_bar = 0.0
     for value in reversed(loop_stack):
+        items = list(items)
         # line 112: terms.append(terms[-1] * x)
-        saved = value2.pop()
+        saved = items.pop()
+        items = list(items)
         x_bar += saved * value
-        value2[-1] += saved * x
+        items[-1] += saved * x
     # line 111: for _ in range(n):
-    x_bar += value2[0]
+    x_bar += list(items)[0]
     return x_bar

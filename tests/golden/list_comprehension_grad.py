@@ -11,16 +11,20 @@ def list_comprehension_grad(xs, w):
             value.append(w * v)
     # ---- reverse sweep
     # line 118: return sum(scaled) / len(scaled)
-    value = [1.0 / len(value)] * len(value)
+    value = list([1.0 / len(value)] * len(list(value)))
     # line 117: scaled = [w * v for v in xs if v > 0.0]
     w_bar = 0.0
     xs_bar = []
     for v in reversed(xs):
+        items = list(value)
         if v > 0.0:
-            saved = value.pop()
+            items = list(items)
+            saved = items.pop()
             v_bar = saved * w
             w_bar += saved * v
+            value = list(items)
         else:
+            value = list(items)
             v_bar = 0.0
         xs_bar.append(v_bar)
-    return xs_bar[::-1], w_bar
+    return list(xs_bar[::-1]), w_bar
