@@ -19,7 +19,7 @@ from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import EXITS, Key, Lowering, Region, State
 from srcad.ir import Apply, Atom, Block, Effect, Handler, If, Literal, Op, Try, Value, With, core
 from srcad.ir.infer import atom_type
-from srcad.ir.types import OBJECT, Number, Opaque
+from srcad.ir.types import EXCEPTION, Number, Opaque
 from srcad.ir.walk import all_ops, free_values
 
 
@@ -158,7 +158,7 @@ def lower_try(
     regions = [main]
     names: list[Value | None] = []
     for handler in handlers:
-        name = None if handler.name is None else Value(handler.name, OBJECT)
+        name = None if handler.name is None else Value(handler.name, EXCEPTION)
         names.append(name)
         regions.append(low.region(partial(handler.body, name), start))
     # one more, dead region: what the blocks define is handed over even where it is the same

@@ -33,6 +33,7 @@ from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Lowering, NeedsExact
 from srcad.ir import Literal, Value
 from srcad.ir.types import (
+    EXCEPTION,
     OBJECT,
     STRING,
     Array,
@@ -294,6 +295,10 @@ def _of_opaque(low: Lowering, value: Value, name: str) -> Abstract:
         )
     if value.type == STRING:
         return Method(Static(getattr(str, name)), value)
+    if value.type == EXCEPTION:
+        low.refuse(
+            "data is read from an exception", "keep what the handler needs in a variable instead"
+        )
     result = Value("", OBJECT)
     low.builder.effect(getattr, value, Literal(name), result=result)
     return result

@@ -41,6 +41,7 @@ from srcad.ir.core import make_dict, make_list, make_tuple
 from srcad.ir.infer import atom_type
 from srcad.ir.types import (
     FLOAT,
+    KEY,
     OBJECT,
     Array,
     DictType,
@@ -585,7 +586,7 @@ def entries(low: Lowering, value: Abstract) -> list[tuple[Any, Abstract]]:
 
 def keys_of(low: Lowering, ref: DictRef) -> ListRef:
     """The keys of a run-time dict."""
-    made = low.builder.apply_typed(list, (low.peek(ref),), ListType(OBJECT))
+    made = low.builder.apply_typed(list, (low.peek(ref),), ListType(KEY))
     return low.new_list(Held(made))
 
 

@@ -7,6 +7,7 @@ import operator
 from typing import Any
 
 import gast
+import numpy as np
 
 from srcad.frontend import attributes, calls, comprehensions, containers, methods
 from srcad.frontend.abstract import (
@@ -42,7 +43,16 @@ from srcad.frontend.narrowing import narrow
 from srcad.ir import Atom, Literal, Value
 from srcad.ir.core import format_value, literal_values, make_fstring
 from srcad.ir.types import NONE as NONE_TYPE
-from srcad.ir.types import NOTHING, OBJECT, Opaque, Optional, TupleType, Unknown
+from srcad.ir.types import (
+    NOTHING,
+    OBJECT,
+    Array,
+    NumPyScalar,
+    Opaque,
+    Optional,
+    TupleType,
+    Unknown,
+)
 
 BINARY = {
     gast.Add: operator.add,
@@ -214,6 +224,14 @@ def owner_of(low: Lowering, name: str) -> Frame:
 # ---- operators
 
 
+def _with_array(low: Lowering, value: Abstract, other: Abstract) -> Abstract:
+    """A list or tuple that meets an array in an operator: NumPy makes an array of it."""
+    array = isinstance(other, Value) and isinstance(other.type, (Array, NumPyScalar))
+    if array and isinstance(value, (ListRef, TupleRef)):
+        return wrap(low, low.builder.apply(np.asarray, low.atom(value)))
+    return value
+
+
 def binary(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract:
     """``x op y``"""
     match x, y:
@@ -224,6 +242,7 @@ def binary(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract:
                 return Static(op(left, right))
             except Exception:  # it raises at run time, as in the primal
                 pass
+    x, y = _with_array(low, x, y), _with_array(low, y, x)
     special = containers.combine(low, op, x, y)
     if special is not None:
         return special

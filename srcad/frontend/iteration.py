@@ -140,13 +140,32 @@ def unroll(
             "use arrays, or lists of numbers",
         )
 
+    start = _listed(low, iterable)
+
     def once(item: Abstract, rest: Callable[[], None] | None) -> None:
+        if any(low.state.get(k) is not held for k, held in start.items()):
+            low.refuse(
+                "a list changes while a loop runs over it", "loop over a copy: for v in list(xs)"
+            )
         low.state.pop(("flag", low.frame.number, "continued"), None)
         bind(item)
         body()
         low.state.pop(("flag", low.frame.number, "continued"), None)
 
     run_sequence(low, [partial(once, item) for item in items], ("returned", "broke"))
+
+
+def _listed(low: Lowering, iterable: Abstract) -> dict[Any, Any]:
+    """What the lists and dicts that an iterable runs over hold."""
+    match iterable:
+        case ListRef(place=place) | DictRef(place=place):
+            key = ("place", place, "")
+            return {key: low.state.get(key)}
+        case Zip(parts=parts):
+            return {k: v for part in parts for k, v in _listed(low, part).items()}
+        case Enumerate(part=part) | Reversed(part=part):
+            return _listed(low, part)
+    return {}
 
 
 def _known_count(low: Lowering, iterable: Abstract) -> int | None:
@@ -264,9 +283,9 @@ class _Streams:
             case Reversed(part=part):
                 return self.open(part, backward=True)
             case ListRef():
+                self.lists.append(iterable)
                 contents = low.contents(iterable)
                 if isinstance(contents, Held):
-                    self.lists.append(iterable)
                     kind = contents.value.type
                     inner = kind.item if isinstance(kind, ListType) else UNKNOWN
                     target = self._target(ItemStream(contents.value, backward), inner)
@@ -336,7 +355,8 @@ class _Streams:
             key: Key = ("place", ref.place, "")
             now = self.low.state.get(key)
             old = before.get(key)
-            if isinstance(now, Held) and isinstance(old, Held) and now.value is not old.value:
+            both = isinstance(now, Held) and isinstance(old, Held)
+            if (now.value is not old.value) if both else (now is not old):  # type: ignore[union-attr]
                 self.low.refuse(
                     "a list changes while a loop runs over it",
                     "loop over a copy: for v in list(xs)",

@@ -432,8 +432,24 @@ def run_with(low: Lowering, items: list[Any], body: list[Any]) -> None:
     lower_with(low, low.atom(manager), target, inner)
 
 
+def _jumps(body: list[Any]) -> bool:
+    """Whether statements leave by break, continue or return, other than inside functions."""
+    work = list(body)
+    while work:
+        node = work.pop()
+        if isinstance(node, (gast.Break, gast.Continue, gast.Return)):
+            return True
+        if not isinstance(node, (gast.FunctionDef, gast.Lambda)):
+            work += gast.iter_child_nodes(node)
+    return False
+
+
 def run_try(low: Lowering, node: Any) -> None:
     """``try``/``except``/``else``/``finally``"""
+    if node.finalbody and _jumps(node.finalbody):
+        low.refuse(*refusal("try"), node=node.finalbody[0])  # it would cancel what is under way
+    if node.orelse and _jumps(node.body):
+        low.refuse(*refusal("try"), node=node)  # else runs only where the body falls through
     handlers = []
     for handler in node.handlers:
         kinds = None if handler.type is None else low.atom(expressions.evaluate(low, handler.type))

@@ -28,6 +28,7 @@ from srcad.ir.types import (
     BOOL,
     FLOAT,
     INT,
+    KEY,
     NONE,
     NOTHING,
     OBJECT,
@@ -293,9 +294,9 @@ def _add_type(x: Atom, y: Atom) -> Type | None:
 
 def _mul_type(x: Atom, y: Atom) -> Type | None:
     match atom_type(x), atom_type(y):
-        case (ListType() | TupleType(cls=builtins.list)) as a, _:
+        case (ListType() | TupleType(cls=builtins.list)) as a, Number():
             return _as_list(a)
-        case _, (ListType() | TupleType(cls=builtins.list)) as b:
+        case Number(), (ListType() | TupleType(cls=builtins.list)) as b:
             return _as_list(b)
     return None
 
@@ -338,7 +339,7 @@ def _list_of(obj: Atom) -> Type | None:
         case Array(dtype=dtype, dims=dims) if dtype is not None and dims:
             return ListType(NumPyScalar(dtype) if len(dims) == 1 else Array(dtype, dims[1:]))
         case DictType():
-            return ListType(OBJECT)
+            return ListType(KEY)
     return UNKNOWN
 
 

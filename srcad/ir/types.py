@@ -145,6 +145,9 @@ class Nothing(Type):
 
 BOOL, INT, REAL, FLOAT, COMPLEX = (Number(k) for k in ("bool", "int", "real", "float", "complex"))
 STRING, NONE, OBJECT = Opaque("str"), Opaque("None"), Opaque("object")
+EXCEPTION = Opaque("exception")
+KEY = Opaque("key")
+"""A key of a dict with run-time keys."""
 UNKNOWN, NOTHING = Unknown(), Nothing()
 
 _KINDS = ("bool", "int", "real", "float", "complex")
@@ -169,7 +172,7 @@ def is_differentiable(kind: Type) -> bool:
 _WITHOUT_DATA = frozenset(
     {
         *("str", "bytes", "None", "NoneType", "dtype", "slice", "range", "type", "function"),
-        *("module", "ellipsis", "Generator", "RandomState", "finfo", "iinfo"),
+        *("key", "module", "ellipsis", "Generator", "RandomState", "finfo", "iinfo"),
         "builtin_function_or_method",
     }
 )
@@ -178,7 +181,14 @@ _WITHOUT_DATA = frozenset(
 
 def may_hide(kind: Type) -> bool:
     """Whether values of this type may have differentiable data in them that cannot be followed."""
-    return isinstance(kind, Opaque) and kind.name not in _WITHOUT_DATA
+    match kind:
+        case Opaque(name=name):
+            return name not in _WITHOUT_DATA
+        case ListType(item=item) | DictType(item=item) | Optional(item=item):
+            return may_hide(item)
+        case TupleType(items=items):
+            return any(map(may_hide, items))
+    return False
 
 
 def is_complex(kind: Type) -> bool:

@@ -67,7 +67,10 @@ def extract(ct, condition, arr, *, arr_bar):
 
 @linear(np.choose, wrt="choices", sequences=("choices",))
 def choose(ct, a, choices):
-    return [unbroadcast(np.where(a == k, ct, 0), np.shape(choices[k])) for k in range(len(choices))]
+    chosen = np.asarray(a)
+    return [
+        unbroadcast(np.where(chosen == k, ct, 0), np.shape(choices[k])) for k in range(len(choices))
+    ]
 
 
 @linear(np.select, wrt=("choicelist", "default"), sequences=("choicelist",))

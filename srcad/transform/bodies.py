@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from srcad import rules
+from srcad.errors import MissingRule, Place
 from srcad.frontend import builtin, calls, containers
 from srcad.frontend.abstract import Abstract, AccumulatorRef, Held, ListRef, Static, TupleRef
 from srcad.frontend.live import Importer, current
 from srcad.frontend.lower import NoSource
-from srcad.frontend.lowering import Frame, Lowering, Session
+from srcad.frontend.lowering import Frame, Lowering, Session, Unreachable
 from srcad.frontend.scopes import Scope
 from srcad.ir import Atom, Literal, Value
 from srcad.ir.build import Builder
@@ -149,12 +150,18 @@ def inline(
     """Lower a body at the end of a builder; the cursor, and what the body returns."""
     low = lowering_into(builder)
     before = builder.loc
-    result = calls.call(
-        low,
-        Static(body),
-        [abstract_of(low, a) for a in args],
-        {k: abstract_of(low, v) for k, v in keywords.items()},
-    )
+    arguments = [abstract_of(low, a) for a in args]
+    named = {k: abstract_of(low, v) for k, v in keywords.items()}
+    try:
+        result = calls.call(low, Static(body), arguments, named)
+    except Unreachable:  # the body raises for such arguments
+        loc = before
+        place = None if loc is None else Place(loc.file, loc.line, loc.column, loc.text)
+        raise MissingRule(
+            place,
+            f"the derivative of {body.__name__} is not known for these arguments",
+            "cut it with srcad.stop_gradient if it does not matter, or declare a rule",
+        ) from None
     builder.loc = before
     return low, result
 

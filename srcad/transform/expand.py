@@ -51,10 +51,11 @@ from srcad.ir.types import (
     dims_of,
     is_complex,
     is_differentiable,
+    may_hide,
 )
 from srcad.ir.walk import all_ops, copy_block, free_values
 from srcad.transform import spaces
-from srcad.transform.adjoints import Adjoints
+from srcad.transform.adjoints import Adjoints, refuse_hidden
 from srcad.transform.dce import prune_block
 from srcad.transform.forward import Pusher
 from srcad.transform.functions import Functions, active_values
@@ -428,6 +429,8 @@ class Differentiator:
         outputs = inner.block.yields
         ends = []
         for output in outputs:
+            if isinstance(output, Value) and may_hide(output.type) and output in varied:
+                refuse_hidden(low.builder.loc)
             end = pusher.tangent(output)
             if end is None:
                 end = (
