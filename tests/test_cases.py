@@ -616,7 +616,6 @@ def collecting(x, n, **factors):
     return collecting(x, n - 1, b=factors["b"] * x, a=factors["a"])
 
 
-@wrong("keyword arguments reach a recursive call in the order of the call")
 def test_recursion_with_arguments_by_name_in_another_order():
     close(srcad.value_and_grad(by_name)(1.5, 3), (4 * 1.5**3, 12 * 1.5**2))
     close(forward(by_name, (1.5, 3), (0,)), (12 * 1.5**2,))
@@ -627,7 +626,6 @@ def test_recursion_with_arguments_by_any_name():
     close(srcad.grad(collecting)(1.5, 2, a=2.0, b=3.0), 36 * 1.5**2)
 
 
-@wrong("keyword arguments reach a recursive call in the order of the call")
 def test_recursion_on_slices_of_a_list():
     # left is 1 + 0.5 - 2, right is 3 + 4
     close(srcad.grad(split)([3.0, 0.5, 4.0, -2.0]), [-0.5, 7.0, -0.5, 7.0])

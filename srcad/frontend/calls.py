@@ -46,7 +46,7 @@ from srcad.frontend.abstract import (
 )
 from srcad.frontend.fence import check_fence, refusal
 from srcad.frontend.lowering import _PACKAGE, Frame, Lowering, Unreachable
-from srcad.frontend.scopes import scope_of
+from srcad.frontend.scopes import parameters, scope_of
 from srcad.frontend.source import FunctionSource, read_function
 from srcad.ir import Value
 from srcad.ir.types import OBJECT, UNKNOWN, is_differentiable
@@ -460,4 +460,5 @@ def bind(
         bound[spec.vararg.id] = TupleRef(tuple(extra))
     if spec.kwarg is not None:
         bound[spec.kwarg.id] = low.new_dict(Entries(tuple(rest), tuple(rest.values())))
-    return bound
+    # in the order of the parameters: calls of one recursive function must agree on it
+    return {name: bound[name] for name in parameters(spec)}

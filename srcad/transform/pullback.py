@@ -373,6 +373,8 @@ def check_linear(
     rule: Rule, inner: Builder, differentials: dict[str, Any], low: Any, result: Any
 ) -> None:
     """Refuse a body not linear in its differentials: a product of two, or a constant term."""
+    parts = result.items if isinstance(result, TupleRef) else (result,)
+    outcomes = [low.atom(item) for item in parts]
     dependent: dict[Value, None] = {}
     for d in differentials.values():
         for part in d if isinstance(d, tuple) else (d,):
@@ -386,8 +388,7 @@ def check_linear(
                 continue
             _check_linear_call(rule, op, dependent, inner)
         dependent.update(dict.fromkeys(results(op)))
-    for item in result.items if isinstance(result, TupleRef) else (result,):
-        atom = low.atom(item)
+    for atom in outcomes:
         if not _is_zero(atom, inner) and atom not in dependent:
             _not_linear(rule, "it has a term without a differential")
 
