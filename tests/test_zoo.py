@@ -36,6 +36,7 @@ VALUE_RTOL = 1e-13
 KNOWN_LIMITS = {
     "containers.dict_display[0]-reverse_over_reverse": "a dict with keys of many kinds, twice",
     "builtin_calls.range_as_a_value[0]-forward_over_reverse": "a 0-d array where a number is due",
+    "builtin_calls.sorted_indices[0]-forward_over_reverse": "sorted indices count as real numbers",
     "builtin_calls.sorted_indices[0]-reverse_over_reverse": "sorted indices count as real numbers",
     "numpy_shapes.stack_of_floats[0]-reverse_over_reverse": "np.stack of floats, transposed twice",
     "interactions.bookkeeping_in_a_dict[0]-forward_over_reverse": "an entry that starts as None",

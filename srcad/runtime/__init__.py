@@ -4,7 +4,7 @@ from srcad.runtime.checks import require_number, require_scalar, stop_gradient
 from srcad.runtime.contractions import contraction, transposed_subscripts
 from srcad.runtime.determinants import cofactors, is_regular, minors
 from srcad.runtime.products import over, times
-from srcad.runtime.shapes import add, add_at, fitted, own, shadow, unbroadcast, zeros_like
+from srcad.runtime.shapes import add, add_at, copied, fitted, own, shadow, unbroadcast, zeros_like
 from srcad.runtime.special import polygamma
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "add_at",
     "cofactors",
     "contraction",
+    "copied",
     "fitted",
     "is_regular",
     "minors",

@@ -88,3 +88,10 @@ def add_at(target: Any, index: Any, term: Any) -> None:
 def own(value: Any) -> Any:
     """The value, copied if it is an array."""
     return np.array(value) if isinstance(value, np.ndarray) else value
+
+
+def copied(value: Any) -> Any:
+    """A list or dict of its own; anything else as it is, None where there is nothing yet."""
+    if isinstance(value, list):
+        return list(value)
+    return dict(value) if isinstance(value, dict) else value

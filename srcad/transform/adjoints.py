@@ -143,8 +143,7 @@ class Adjoints:
         hint = spaces.value_hint(target, "_bar")
         if isinstance(term, Value) and isinstance(term.type, (ListType, DictType)):
             # written in place from here on, and whoever handed it over may have others to serve
-            copier = list if isinstance(term.type, ListType) else dict
-            return self.builder.apply_typed(copier, (term,), term.type, hint)
+            return self.builder.apply_typed(runtime.copied, (term,), term.type, hint)
         if isinstance(term, Value) and not term.hint:
             term.hint = hint
         return term

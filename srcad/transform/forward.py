@@ -557,5 +557,6 @@ _STRUCTURAL: dict[Any, Callable[[Pusher, Apply, Builder], Atom | None]] = {
     operator.getitem: _push_getitem,
     list: _push_same,
     dict: _push_same,
+    runtime.copied: _push_same,
     dict.get: _push_get,
 }

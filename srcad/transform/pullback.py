@@ -578,5 +578,6 @@ _STRUCTURAL: dict[Any, Callable[[Transposer, Apply, Any, Adjoints], None]] = {
     select: _pull_select,
     list: _pull_same,
     dict: _pull_same,
+    runtime.copied: _pull_same,
     dict.get: _pull_get,
 }

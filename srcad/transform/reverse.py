@@ -46,7 +46,6 @@ from srcad.ir.core import Handler, literal_values, make_list, make_tuple
 from srcad.ir.types import (
     INT,
     Array,
-    DictType,
     ListType,
     Number,
     TupleType,
@@ -443,8 +442,7 @@ def protect(
     for value in needed:
         if value in written:
             copy = Value(value.hint, value.type)
-            copier = dict if isinstance(value.type, DictType) else list
-            copies.append((value, Apply(copier, (value,), (), copy, None)))
+            copies.append((value, Apply(runtime.copied, (value,), (), copy, None)))
             mapping[value] = copy
         else:
             mapping[value] = value

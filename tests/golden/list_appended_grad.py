@@ -1,3 +1,6 @@
+from srcad import runtime
+
+
 def list_appended_grad(x, n):
     """Gradient of list_appended.
 
@@ -13,16 +16,17 @@ def list_appended_grad(x, n):
         value.append(item * x)
     # ---- reverse sweep
     # line 113: return sum(terms)
-    items = list([1.0] * len(list(value)))
+    copied = runtime.copied([1.0] * len(runtime.copied(value)))
     # line 111: for _ in range(n):
     x_bar = 0.0
     for value in reversed(loop_stack):
-        items = list(items)
+        copied = runtime.copied(copied)
         # line 112: terms.append(terms[-1] * x)
-        saved = items.pop()
-        items = list(items)
+        saved = copied.pop()
+        copied = runtime.copied(copied)
         x_bar += saved * value
-        items[-1] += saved * x
+        copied = copied.copy()
+        copied[-1] += saved * x
     # line 111: for _ in range(n):
-    x_bar += list(items)[0]
+    x_bar += runtime.copied(copied)[0]
     return x_bar

@@ -1,3 +1,6 @@
+from srcad import runtime
+
+
 def list_comprehension_grad(xs, w):
     """Gradient of list_comprehension.
 
@@ -11,20 +14,20 @@ def list_comprehension_grad(xs, w):
             value.append(w * v)
     # ---- reverse sweep
     # line 118: return sum(scaled) / len(scaled)
-    value = list([1.0 / len(value)] * len(list(value)))
+    value = runtime.copied([1.0 / len(value)] * len(runtime.copied(value)))
     # line 117: scaled = [w * v for v in xs if v > 0.0]
     w_bar = 0.0
     xs_bar = []
     for v in reversed(xs):
-        items = list(value)
+        copied = runtime.copied(value)
         if v > 0.0:
-            items = list(items)
-            saved = items.pop()
+            copied = runtime.copied(copied)
+            saved = copied.pop()
             v_bar = saved * w
             w_bar += saved * v
-            value = list(items)
+            value = runtime.copied(copied)
         else:
-            value = list(items)
+            value = runtime.copied(copied)
             v_bar = 0.0
         xs_bar.append(v_bar)
-    return list(xs_bar[::-1]), w_bar
+    return runtime.copied(xs_bar[::-1]), w_bar

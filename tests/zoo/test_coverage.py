@@ -158,7 +158,10 @@ CALLED = """
     reshape copy astype zeros ones eye full arange linspace zeros_like array asarray solve
 """.split()
 OPERATORS = [
-    kind for base in (ast.operator, ast.unaryop, ast.cmpop) for kind in base.__subclasses__()
+    kind
+    for base in (ast.operator, ast.unaryop, ast.cmpop)
+    for kind in base.__subclasses__()
+    if kind.__module__ == "ast"  # gast derives its own from them
 ]
 
 
