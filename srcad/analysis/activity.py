@@ -212,3 +212,15 @@ def _use_loop(op: For | While, useful: Values, is_constant: Callable[[Any], bool
         for target, stream in zip(op.body.params, op.streams, strict=False):
             if target in useful and isinstance(stream, Items):
                 _need((stream.sequence,), useful)
+
+
+def active_values(
+    block: Block,
+    inputs: Iterable[Value],
+    outputs: Iterable[Value],
+    is_constant: Callable[[Any], bool],
+) -> Values:
+    """The values between inputs and outputs that carry a derivative."""
+    varied = varied_values(block, inputs, is_constant)
+    useful = useful_values(block, outputs, is_constant)
+    return {v: None for v in varied if v in useful}

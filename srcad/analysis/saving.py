@@ -10,6 +10,7 @@ section 12.2, answered per value.
 from __future__ import annotations
 
 import operator
+from collections.abc import Container
 
 from srcad.ir import Apply, Atom, Block, Op, Value
 from srcad.ir.types import Number, NumPyScalar
@@ -28,7 +29,7 @@ def recomputed(
     forward: tuple[Op, ...],
     inside: dict[Value, None],
     targets: tuple[Value, ...],
-    written: dict[Value, None],
+    written: Container[object],
 ) -> tuple[Block, list[Value]]:
     """The reverse body with cheap values computed again, and the values that remain to be kept."""
     made = {op.result: op for op in forward if isinstance(op, Apply)}
@@ -68,7 +69,7 @@ def recomputed(
     )
 
 
-def _is_cheap(op: Apply, written: dict[Value, None], inside: dict[Value, None]) -> bool:
+def _is_cheap(op: Apply, written: Container[object], inside: dict[Value, None]) -> bool:
     if op.keywords or not isinstance(op.result.type, (Number, NumPyScalar)):
         return False
     if op.callee is operator.getitem:

@@ -20,6 +20,7 @@ from srcad.ir.core import (
     Literal,
     Update,
     Value,
+    View,
     format_value,
     make_dict,
     make_fstring,
@@ -192,6 +193,23 @@ class Expressions:
                 gast.Attribute(arguments[0], callee.__name__, gast.Load()), arguments[1:], pairs
             )
         return call(self.callee(callee), arguments, pairs)
+
+    def viewed(self, base: Any, path: tuple[View, ...]) -> Any:
+        """The view of an array that a path leads to."""
+        for step in path:
+            if step.callee is operator.getitem:
+                base = gast.Subscript(base, self.index(step.args[0]), gast.Load())
+            elif is_attribute(step.callee):
+                base = gast.Attribute(base, step.callee.__name__, gast.Load())
+            else:
+                arguments = [self.atom(a) for a in step.args]
+                pairs = [(k, self.atom(a)) for k, a in step.keywords]
+                if is_method(step.callee):
+                    method = gast.Attribute(base, step.callee.__name__, gast.Load())
+                    base = call(method, arguments, pairs)
+                else:
+                    base = call(self.callee(step.callee), [base, *arguments], pairs)
+        return base
 
     def negated(self, atom: Atom) -> Any:
         """``not atom``; of numbers ``a != b`` says the same as ``not a == b``, even of nan."""

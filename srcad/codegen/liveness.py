@@ -165,9 +165,9 @@ class Liveness:
                 if result is not None:
                     live = self._define_all((result,), live, 0)
                 return live | self.reads_all(operands(op))
-            case Update(target=target, args=args, version=version, result=result):
+            case Update(target=target, version=version, result=result):
                 self.after[op] = live | self._held
-                given = self.reads_all(args)
+                given = self.reads_all(operands(op)[1:])
                 early = given & ~self.reads(target)
                 popped = () if result is None or result in self.nested else (result,)
                 # the version may be copied before the arguments are read: no sharing with them

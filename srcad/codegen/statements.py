@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import gast
+import numpy as np
 
 from srcad.codegen.accumulation import accumulate
 from srcad.codegen.comments import Comments, docstring_lines
@@ -43,6 +44,7 @@ from srcad.ir.core import (
     check_bound,
     raise_error,
 )
+from srcad.ir.types import Array
 from srcad.ir.walk import blocks, operands
 
 _CHOICE_WIDTH = 70
@@ -294,6 +296,9 @@ class Statements:
         if op.result in self.plan.nested:
             return
         target = op.version if self.is_used(op.version) else op.target
+        if isinstance(op.target.type, Array):
+            self.add(out, self._array_write(op, target), op.loc, top)
+            return
         item = self._written_item(op, target)
         if op.callee is operator.delitem:
             node = gast.Delete([item])
@@ -311,6 +316,24 @@ class Statements:
             else:
                 node = gast.Expr(value)
         self.add(out, node, op.loc, top)
+
+    def _array_write(self, op: Update, target: Value) -> Any:
+        index, value = op.args
+        base = self.expressions.viewed(self.expressions.atom(target), op.path)
+        term = self.expressions.atom(value)
+        if op.callee in (np.add.at, np.subtract.at):
+            ufunc = self.expressions.callee(np.add if op.callee == np.add.at else np.subtract)
+            at = gast.Attribute(ufunc, "at", gast.Load())
+            return gast.Expr(call(at, [base, self.expressions.atom(index), term]))
+        whole = isinstance(index, Literal) and index.value is Ellipsis
+        if op.callee is operator.setitem or not whole or op.path:
+            item = gast.Subscript(base, self.expressions.index(index), gast.Store())
+        else:
+            item = gast.Name(self.plan.variables[target], gast.Store(), None, None)
+        if op.callee is operator.setitem:
+            return gast.Assign([item], term, None)
+        sign = gast.Add() if op.callee is operator.iadd else gast.Sub()
+        return gast.AugAssign(item, sign, term)
 
     def _written_item(self, op: Update, target: Value) -> Any:
         base = self.expressions.atom(target)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from srcad.ir import Atom, Value
+from srcad.ir import Atom, Literal, Value, View
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,6 +50,18 @@ class ObjectRef:
 
     place: int
     cls: type
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrayRef:
+    """An array whose memory is written, or a view of it.
+
+    The state holds the present version of the whole array under its place; ``path`` leads from
+    there to the view.
+    """
+
+    place: int
+    path: tuple[View, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +206,7 @@ Abstract = (
     | ListRef
     | DictRef
     | ObjectRef
+    | ArrayRef
     | SetRef
     | IteratorRef
     | SuperRef
@@ -277,7 +290,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Held:
-    """A run-time list or dict.
+    """A run-time list or dict, or the present version of an array.
 
     ``borrowed`` is why it may not be written as it is: 'argument' (the caller's: it is copied
     before the first write) or the reason for which a write is refused; empty if it may be written.
@@ -357,6 +370,36 @@ def parts(value: Any) -> tuple[Any, ...]:
     return ()
 
 
+def same_path(a: tuple[View, ...], b: tuple[View, ...]) -> bool:
+    """Whether two paths surely lead from one array to one view."""
+    return same_steps(a, b) and all(
+        same_atom(p, q)
+        for s, t in zip(a, b, strict=True)
+        for p, q in zip(s.args, t.args, strict=True)
+    )
+
+
+def same_steps(a: tuple[View, ...], b: tuple[View, ...]) -> bool:
+    """Whether two paths consist of the same calls, perhaps with other indices."""
+    return len(a) == len(b) and all(
+        s.callee is t.callee
+        and len(s.args) == len(t.args)
+        and len(s.keywords) == len(t.keywords)
+        and all(
+            n == m and same_atom(p, q)
+            for (n, p), (m, q) in zip(s.keywords, t.keywords, strict=True)
+        )
+        for s, t in zip(a, b, strict=True)
+    )
+
+
+def same_atom(a: Atom, b: Atom) -> bool:
+    """Whether two atoms surely are one object, or equal constants."""
+    if isinstance(a, Literal) and isinstance(b, Literal):
+        return type(a.value) is type(b.value) and repr(a.value) == repr(b.value)
+    return a is b
+
+
 def references(state: Mapping[Any, Any], place: int) -> int:
     """How often a state refers to a place, from variables and from other places."""
     count = 0
@@ -376,7 +419,12 @@ def first_leaf(value: Any, state: Mapping[Any, Any]) -> Value | None:
             return value
         case TupleRef(items=items):
             return next((f for i in items if (f := first_leaf(i, state)) is not None), None)
-        case ListRef(place=place) | DictRef(place=place) | ObjectRef(place=place):
+        case (
+            ListRef(place=place)
+            | DictRef(place=place)
+            | ObjectRef(place=place)
+            | ArrayRef(place=place)
+        ):
             contents = state.get(("place", place, ""))
             match contents:
                 case Held(value=held):

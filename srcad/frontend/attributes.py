@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from srcad.frontend import calls, containers, expressions
+from srcad.frontend import arrays, calls, containers, expressions
 from srcad.frontend.abstract import (
     Abstract,
+    ArrayRef,
     Closure,
     DictRef,
     Fields,
@@ -114,6 +115,8 @@ def get_attribute(low: Lowering, obj: Abstract, name: str) -> Abstract:
         case TupleRef() | ListRef() | DictRef() | SetRef():
             base = _LISTS[type(obj)]
             return Method(Static(getattr(base, name, name)), obj)
+        case ArrayRef():
+            return _of_buffer(low, obj, name)
         case Value() if name in _PROTOCOL and not isinstance(obj.type, Opaque):
             return Intrinsic(name, partial(_PROTOCOL[name], obj))
         case Value():
@@ -260,6 +263,17 @@ def _of_value(low: Lowering, value: Value, name: str) -> Abstract:
         case Opaque():
             return _of_opaque(low, value, name)
     return _of_opaque(low, value, name)
+
+
+def _of_buffer(low: Lowering, ref: ArrayRef, name: str) -> Abstract:
+    if name in _PROTOCOL:
+        return Intrinsic(name, partial(_PROTOCOL[name], ref))
+    descriptor = getattr(np.ndarray, name, None)
+    if descriptor is None or name in ("dtype", "ndim", "shape", "size", "nbytes", "itemsize"):
+        return get_attribute(low, low.read(ref), name)
+    if not callable(descriptor):
+        return arrays.attribute(low, ref, descriptor)
+    return Method(Static(descriptor), ref)
 
 
 def _of_array(low: Lowering, value: Value, name: str) -> Abstract:

@@ -230,14 +230,14 @@ def _copy(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) ->
 
 
 def _deepcopy(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
-    match args[0]:
+    match low.read(args[0]):
         case ListRef() as ref if isinstance(c := low.contents(ref), Items):
             return low.new_list(Items(tuple(_deepcopy(low, [i], {}) for i in c.items)))
         case DictRef() as ref if isinstance(c := low.contents(ref), Entries):
             return low.new_dict(Entries(c.keys, tuple(_deepcopy(low, [v], {}) for v in c.values)))
         case TupleRef(items=items, cls=cls):
             return TupleRef(tuple(_deepcopy(low, [i], {}) for i in items), cls)
-    return _copy(low, args, keywords)
+    return _copy(low, [low.read(args[0])], keywords)
 
 
 def _cast_name(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
@@ -328,6 +328,14 @@ _HANDLERS: dict[Any, Handler] = {
     inspect.isclass: static_only(inspect.isclass),
     _identity: _identity_handler,
 }
+
+
+READERS = {
+    *(isinstance, type, len, float, int, bool, complex, abs, round, copy.copy, repr, str, print),
+    *(np.shape, np.ndim, np.iterable, np.result_type, np.iscomplexobj, np.isrealobj, np.isscalar),
+    *(sum, max, min, any, all, sorted),
+}
+"""Functions that only look at the data of their arguments."""
 
 
 def register(function: Any, handler: Handler) -> None:

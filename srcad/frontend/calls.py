@@ -17,6 +17,7 @@ import numpy as np
 
 from srcad.errors import SourceError
 from srcad.frontend import (
+    arrays,
     attributes,
     builtin,
     classes,
@@ -28,6 +29,7 @@ from srcad.frontend import (
 )
 from srcad.frontend.abstract import (
     Abstract,
+    ArrayRef,
     Closure,
     DictRef,
     Entries,
@@ -126,8 +128,14 @@ def _call_known(
     if found is not NotImplemented:
         result: Abstract = found
         return result
+    if builtin.hashable(function) and function in arrays.WRITERS:
+        return arrays.write(low, function, args, keywords)
+    if _writes(function):
+        low.refuse(*refusal("array method", name=getattr(function, "__name__", "this call")))
     handler = builtin.handler_of(function)
     if handler is not None:
+        if function in builtin.READERS:
+            args = [low.read(a) for a in args]
         found = handler(low, args, keywords)
         if found is not NotImplemented:
             result = found
@@ -228,10 +236,12 @@ def primitive(
 ) -> Abstract:
     """A call that is not looked into."""
     library = low.session.library
-    if "out" in keywords and not (
-        isinstance(keywords["out"], Static) and keywords["out"].value is None
-    ):
-        low.refuse(*refusal("out argument", name=getattr(function, "__name__", "this call")))
+    if isinstance(function, np.ufunc) and len(args) > function.nin:
+        keywords = {**keywords, "out": TupleRef(tuple(args[function.nin :]))}
+        args = args[: function.nin]
+    out = keywords.get("out")
+    if out is not None and not (isinstance(out, Static) and out.value is None):
+        return arrays.write_out(low, function, args, keywords, out, primitive)
     keywords = {k: v for k, v in keywords.items() if k != "out"}
     pure = library.is_known(function) or _is_pure(function)
     take = low.peek if pure else low.atom
@@ -239,31 +249,14 @@ def primitive(
     named: dict[str, Any] = {k: take(v) for k, v in keywords.items()}
     if library.is_effect(function) or not pure:
         return opaque(low, function, args, keywords)
-    if _writes(function):
-        low.refuse(*refusal("array method", name=getattr(function, "__name__", "this call")))
+    if any(isinstance(a, ArrayRef) for a in (*args, *keywords.values())):
+        return arrays.called(low, function, args, keywords)
     return containers.wrap(low, low.builder.apply(function, *atoms, **named))
 
 
-_WRITERS = {
-    "fill",
-    "sort",
-    "partition",
-    "put",
-    "itemset",
-    "resize",
-    "setflags",
-    "byteswap",
-    "setfield",
-}
-_WRITING = {
-    np.copyto,
-    np.put,
-    np.place,
-    np.putmask,
-    np.fill_diagonal,
-    np.random.shuffle,
-    np.put_along_axis,
-}
+_WRITERS = {"partition", "itemset", "resize", "setflags", "byteswap", "setfield"}
+_WRITING = {np.random.shuffle, np.put_along_axis}
+"""What writes into an array and is not among ``arrays.WRITERS``."""
 
 
 def _writes(function: Any) -> bool:

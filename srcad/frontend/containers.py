@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from srcad.frontend import attributes, calls, comprehensions, methods, statements
+from srcad.frontend import arrays, attributes, calls, comprehensions, methods, statements
 from srcad.frontend.abstract import (
     NONE,
     Abstract,
+    ArrayRef,
     Cursor,
     DictRef,
     Entries,
@@ -75,6 +76,8 @@ def wrap(low: Lowering, atom: Atom, *, element: bool = False) -> Abstract:
                 for k in range(len(items))
             )
             return low.new_list(Items(parts))
+        case Array():
+            return arrays.made(low, atom)
     return atom
 
 
@@ -162,6 +165,11 @@ def items_of(low: Lowering, value: Abstract) -> tuple[Abstract, ...] | None:
                 wrap(low, low.builder.apply(operator.getitem, value, Literal(k)))
                 for k in range(dims[0])
             )
+        case ArrayRef():
+            count = length(low, value)
+            if isinstance(count, Static) and count.value <= 32:
+                return tuple(get_item(low, value, Static(k)) for k in range(count.value))
+            return None
         case MaybeUnbound():
             return items_of(low, low.bound(value))
     return None
@@ -204,10 +212,10 @@ def unpack(low: Lowering, value: Abstract, count: int | None = None) -> list[Abs
     found = items_of(low, value)
     if found is not None:
         return list(found)
-    if isinstance(value, ListRef) and count is None:
+    if isinstance(value, (ListRef, ArrayRef)) and count is None:
         known = length(low, value)
         count = known.value if isinstance(known, Static) else None
-    if count is not None and isinstance(value, (Value, ListRef)):
+    if count is not None and isinstance(value, (Value, ListRef, ArrayRef)):
         if not low.internal:
             found_count = length(low, value)
             if isinstance(found_count, Static):
@@ -216,6 +224,8 @@ def unpack(low: Lowering, value: Abstract, count: int | None = None) -> list[Abs
             else:
                 same = low.builder.apply(operator.eq, low.atom(found_count), Literal(count))
                 statements.require(low, same, ValueError(f"expected {count} values to unpack"))
+        if isinstance(value, ArrayRef):
+            return [get_item(low, value, Static(k)) for k in range(count)]
         atom = low.peek(value)
         return [
             wrap(low, low.builder.apply(operator.getitem, atom, Literal(k)), element=True)
@@ -226,6 +236,7 @@ def unpack(low: Lowering, value: Abstract, count: int | None = None) -> list[Abs
 
 def length(low: Lowering, value: Abstract) -> Abstract:
     """``len(value)``"""
+    value = low.read(value)
     match value:
         case SetRef():
             return Static(len(methods.set_values(low, value)))
@@ -296,6 +307,8 @@ def get_item(low: Lowering, obj: Abstract, index: Abstract) -> Abstract:
         case RangeRef():
             found = low.builder.apply(operator.getitem, low.atom(obj), low.atom(index))
             return wrap(low, found)
+        case ArrayRef():
+            return arrays.get_item(low, obj, index)
         case Value(type=TupleType()) if isinstance(index, Static):
             return wrap(
                 low, low.builder.apply(operator.getitem, obj, Literal(index.value)), element=True
@@ -415,17 +428,14 @@ def set_item(low: Lowering, obj: Abstract, index: Abstract, value: Abstract) -> 
             update(low, obj, operator.setitem, low.atom(index), low.atom(value), item=value)
         case ObjectRef():
             calls.call(low, attributes.get_attribute(low, obj, "__setitem__"), [index, value], {})
+        case ArrayRef():
+            arrays.store(low, obj, low.peek(index), value)
         case _:
-            refuse_array_write(low, obj)
+            arrays.written(low, obj)
 
 
 def _joinable_with(low: Lowering, items: tuple[Abstract, ...], value: Abstract) -> bool:
     return all(map(is_leaf, (*items, value))) and (not items or _joinable((*items, value)))
-
-
-def refuse_array_write(low: Lowering, obj: Abstract) -> None:
-    """An array is written in place."""
-    low.refuse(*refusal("index write"))
 
 
 def delete_item(low: Lowering, obj: Abstract, index: Abstract) -> None:
@@ -499,6 +509,7 @@ def update(
 
 def contains(low: Lowering, container: Abstract, item: Abstract) -> Abstract:
     """``item in container``"""
+    container = low.read(container)
     if isinstance(container, SetRef) and isinstance(item, Static):
         return Static(item.value in methods.set_values(low, container))
     if isinstance(container, (Static, SetRef)) and isinstance(item, Value):
@@ -610,7 +621,7 @@ def to_list(low: Lowering, value: Abstract) -> ListRef:
         rest = to_list(low, rest_of(low, value))
         low.set_contents(value, Cursor(TupleRef(()), 0))
         return rest
-    if isinstance(value, (Zip, Enumerate, Reversed)):
+    if isinstance(value, (Zip, Enumerate, Reversed, ArrayRef)):
         return comprehensions.collect(low, value)
     if isinstance(value, DictRef):
         return keys_of(low, value)

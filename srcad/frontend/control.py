@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from srcad.frontend import arrays
 from srcad.frontend.abstract import FALSE, TRUE, Abstract, Static
 from srcad.frontend.lowering import EXITS, Key, Lowering, Region, State, Unreachable
 from srcad.frontend.merge import Merger
@@ -110,6 +111,7 @@ def join_regions(
     def leaf(hint: str, atoms: list[Atom | None], kind: Type) -> Value:
         result = Value(hint, kind)
         results.append(result)
+        arrays.handed_on(low, result, tuple(atoms))
         found = dict(zip(alive, atoms, strict=True))
         for k, column in enumerate(yields):
             atom = found.get(k)

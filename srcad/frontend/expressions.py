@@ -16,6 +16,7 @@ from srcad.frontend.abstract import (
     SCALARS,
     TRUE,
     Abstract,
+    ArrayRef,
     Closure,
     DictRef,
     Entries,
@@ -34,6 +35,7 @@ from srcad.frontend.abstract import (
     Static,
     TupleRef,
     known_values,
+    same_path,
 )
 from srcad.frontend.control import choose
 from srcad.frontend.fence import refusal
@@ -82,6 +84,13 @@ COMPARE = {
 
 def evaluate(low: Lowering, node: Any) -> Abstract:
     """The abstract value of an expression; its operations go where the cursor is."""
+    outer, low.expression = low.expression, node
+    found = _evaluate(low, node)
+    low.expression = outer
+    return found
+
+
+def _evaluate(low: Lowering, node: Any) -> Abstract:
     match node:
         case gast.Constant(value=value):
             return Static(value)
@@ -234,6 +243,7 @@ def _with_array(low: Lowering, value: Abstract, other: Abstract) -> Abstract:
 
 def binary(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract:
     """``x op y``"""
+    x, y = low.read(x), low.read(y)
     match x, y:
         case Static(value=left), Static(value=right) if isinstance(left, SCALARS) and isinstance(
             right, SCALARS
@@ -275,6 +285,7 @@ def _overloaded(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract | 
 
 def unary(low: Lowering, op: Any, x: Abstract) -> Abstract:
     """``op x``"""
+    x = low.read(x)
     if isinstance(x, Static) and isinstance(x.value, (int, float, complex)):
         return Static(op(x.value))
     if isinstance(x, ObjectRef) and op in _METHODS:
@@ -377,6 +388,7 @@ def compare(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract:
 
 def binary_compare(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract:
     """``x op y`` of an ordering or equality."""
+    x, y = low.read(x), low.read(y)
     if isinstance(x, Static) and isinstance(y, Static):
         try:
             result = op(x.value, y.value)
@@ -400,6 +412,9 @@ def binary_compare(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract
 
 def identical(low: Lowering, x: Abstract, y: Abstract) -> bool | Abstract:
     """``x is y``, known where the kinds of both decide it."""
+    if isinstance(x, ArrayRef) and isinstance(y, ArrayRef):
+        return x.place == y.place and same_path(x.path, y.path)
+    x, y = low.read(x), low.read(y)
     if isinstance(x, Static) and isinstance(y, Static):
         return x.value is y.value
     if isinstance(x, (ListRef, DictRef, ObjectRef)) or isinstance(y, (ListRef, DictRef, ObjectRef)):

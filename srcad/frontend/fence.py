@@ -55,13 +55,16 @@ REFUSED: dict[str, Refusal] = {
     ),
     # Met in lowering: writes.
     "index write": Refusal(
-        "writing into an array",
-        "build a new array with np.where, np.concatenate or np.stack, or collect the entries in a "
-        "list and pass it to np.array",
+        "writing into an array of which srcad cannot tell whose memory it is",
+        "write into a copy: np.copy(x)",
     ),
-    "augmented array": Refusal(
-        "'{op}' on an array, which changes it in place,",
-        "write it out, as in 'x = x + y': that makes a new array",
+    "shared array": Refusal(
+        "writing into an array that something else may also refer to",
+        "write into a copy, or store copies elsewhere: np.copy(x)",
+    ),
+    "array outside": Refusal(
+        "writing into the array '{name}', which exists outside the function,",
+        "pass it as an argument, or write into a copy: np.copy({name})",
     ),
     "array method": Refusal(
         "'{name}', which changes an array in place,",

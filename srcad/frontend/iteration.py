@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from srcad.frontend import containers, statements
+from srcad.frontend import arrays, containers, statements
 from srcad.frontend.abstract import (
     Abstract,
+    ArrayRef,
     DictRef,
     Enumerate,
     Held,
@@ -31,7 +32,7 @@ from srcad.frontend.fence import refusal
 from srcad.frontend.loops import lower_loop
 from srcad.frontend.lowering import Key, Lowering, NeedsUnroll, is_leaf, leaf_type
 from srcad.frontend.merge import count_of
-from srcad.ir import Atom, Literal, Range, Stream, Value
+from srcad.ir import Atom, Literal, Range, Stream, Value, View
 from srcad.ir import Items as ItemStream
 from srcad.ir.core import literal_values, make_tuple
 from srcad.ir.infer import atom_type
@@ -100,7 +101,7 @@ def iterate_with(
             item = plan.open(iterable)
 
             def iteration() -> None:
-                bind(item)
+                bind(arrays.settled(low, item))
                 body()
 
             lower_loop(
@@ -181,6 +182,9 @@ def _known_count(low: Lowering, iterable: Abstract) -> int | None:
             counts = [_known_count(low, p) for p in parts]
             known_counts = [c for c in counts if c is not None]
             return min(known_counts, default=0) if len(known_counts) == len(counts) else None
+        case ArrayRef():
+            count = containers.length(low, iterable)
+            return count.value if isinstance(count, Static) else None
         case Value(type=TupleType(items=kinds)):
             return len(kinds)
         case Value(type=Array(dims=(int() as first, *_))):
@@ -204,7 +208,7 @@ def _unrolls(low: Lowering, iterable: Abstract, wanted: bool) -> bool:
 def _loops(low: Lowering, iterable: Abstract) -> bool:
     """Whether the items of an iterable have a common form at run time."""
     match iterable:
-        case RangeRef():
+        case RangeRef() | ArrayRef():
             return True
         case Zip(parts=parts):
             known = [containers.items_of(low, p) for p in parts if not isinstance(p, RangeRef)]
@@ -296,9 +300,22 @@ class _Streams:
                 return self._display(items, backward)
             case DictRef():
                 return self.open(containers.keys_of(low, iterable))
+            case ArrayRef(place=place, path=path):
+                # the items are those of the moment: a write in the loop changes them
+                index = self._position(low.atom(containers.length(low, iterable)), backward)
+                return ArrayRef(place, (*path, View(operator.getitem, (index,))))
             case Value():
                 return self._array(iterable, backward)
         low.refuse(*refusal("iteration", type="this object"))
+
+    def _position(self, count: Atom, backward: bool) -> Value:
+        start, stop, step = Literal(0), count, Literal(1)
+        if backward:
+            start, stop, step = self._reversed(start, stop, step)
+        index = Value("", INT)
+        self.streams.append(Range(start, stop, step))
+        self.targets.append(index)
+        return index
 
     def _first(self, part: Abstract) -> Abstract:
         while isinstance(part, Zip) and part.parts:
@@ -340,7 +357,9 @@ class _Streams:
             inner = UNKNOWN if isinstance(kind, Unknown) else OBJECT
         if isinstance(kind, NumPyScalar):
             low.refuse(*refusal("iteration", type="a number"))
-        return self._target(ItemStream(value, backward), inner)
+        target = self._target(ItemStream(value, backward), inner)
+        arrays.handed_on(low, target, (value,))
+        return target
 
     def _reversed(self, start: Atom, stop: Atom, step: Atom) -> tuple[Atom, Atom, Atom]:
         known = literal_values((start, stop, step))

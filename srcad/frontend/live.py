@@ -20,9 +20,11 @@ from typing import Any
 import numpy as np
 
 from srcad.errors import UnsupportedSyntax, UnsupportedValue
+from srcad.frontend import arrays
 from srcad.frontend.abstract import (
     SCALARS,
     Abstract,
+    ArrayRef,
     Entries,
     Fields,
     Held,
@@ -95,6 +97,8 @@ class Importer:
         self.sizes: dict[int, str] = {}
         self.vectors: dict[Value, None] = {}
         """Arrays that exist before the first statement and are not written."""
+        self.arrays: list[Value] = []
+        """The arrays among the arguments and captured objects."""
         self.lists: dict[Value, Any] = {}
         self.elements: dict[Any, Any] = {}
         self._imported: dict[Any, Abstract] = {}
@@ -169,6 +173,16 @@ class Importer:
                         " operators may differ from those of arrays",
                         f"pass np.asarray({hint})",
                     )
+                if not isinstance(access.root, Argument) or not all(
+                    isinstance(s, Item) for s in access.steps
+                ):
+                    arrays.outside(low, value, hint)
+                elif isinstance(made := arrays.argument(low, value, ("argument", hint)), ArrayRef):
+                    self.arrays.append(value)
+                    low.session.owned.append(value)
+                    arrays.own(low, made)
+                    return made
+                self.arrays.append(value)
                 self.vectors[value] = None
                 return value
             case bool() | str() | bytes() | None:

@@ -10,9 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from srcad.frontend import arrays
 from srcad.frontend.abstract import (
     FALSE,
     TRUE,
+    ArrayRef,
     Closure,
     DictRef,
     Entries,
@@ -26,6 +28,8 @@ from srcad.frontend.abstract import (
     Poison,
     Static,
     TupleRef,
+    same_atom,
+    same_steps,
 )
 from srcad.frontend.control import branch, changed_keys, merge_key
 from srcad.frontend.fence import refusal
@@ -77,6 +81,9 @@ class LoopPlan:
     state: State
     before: State
     """The state before the loop."""
+    merged: set[Key] = field(default_factory=set)
+    """Places made for variables that start an iteration in one of several: what they hold in the
+    end is handed on by the variables."""
 
 
 def lower_loop(
@@ -129,6 +136,7 @@ def _plan(low: Lowering, context: LoopContext, ends: dict[Key, Region]) -> LoopP
         param = Value(hint, kind)
         plan.params.append(param)
         init = atoms[0]
+        arrays.handed_on(low, param, tuple(atoms))
         plan.inits.append(UNDEFINED if init is None else init)
         return param
 
@@ -151,6 +159,7 @@ def _plan(low: Lowering, context: LoopContext, ends: dict[Key, Region]) -> LoopP
     for key, value in low.state.items():
         if key not in outer:
             plan.state[key] = value
+            plan.merged.add(key)
     return plan
 
 
@@ -198,7 +207,8 @@ def _attempt(
             context.before[key] = initial[key[1]]
         return False
     fresh = [k for k in keys if k not in plan.state and k not in met]
-    missed = [k for k in keys if k in plan.state and k not in context.carried]
+    carried = context.carried.keys() | plan.merged
+    missed = [k for k in keys if k in plan.state and k not in carried]
     # what an iteration binds on some paths only keeps an earlier iteration's value on the others
     missed += [k for k in fresh if isinstance(region.state.get(k), MaybeUnbound)]
     if missed and not region.dead:
@@ -223,6 +233,8 @@ def _attempt(
     params, inits = list(plan.params), list(plan.inits)
     exports = _exports(low, region, fresh, params, inits, yields)
     results = tuple(Value(p.hint, p.type) for p in params)
+    for param, result in zip(params, results, strict=True):
+        arrays.handed_on(low, result, (param,))
     mapping: dict[Value, Any] = dict(zip(params, results, strict=True))
     body_yields = tuple(yields)
     stops = stop is not False
@@ -290,6 +302,7 @@ def _exports(
         inits.append(Literal(False) if kind == BOOL and hint in EXITS else UNDEFINED)
         atom = atoms[-1]
         assert atom is not None
+        arrays.handed_on(low, param, (atom,))
         yields.append(atom)
         return param
 
@@ -364,6 +377,13 @@ class _Fit:
                     return False  # bound to another object: the variable needs a place of its own
                 held = self.low.held_in(self.plan.state, start.place)
                 return self.contents(held, self.low.held_in(self.region.state, end.place))
+            case ArrayRef(), ArrayRef():
+                if start.place == end.place:
+                    return self.path(start, end)
+                if ("place", start.place, "") in self.plan.before or start.path or end.path:
+                    return False
+                held = self.low.held_in(self.plan.state, start.place)
+                return self.contents(held, self.low.held_in(self.region.state, end.place))
             case Closure(), Closure():
                 return (
                     start.node is end.node
@@ -373,6 +393,20 @@ class _Fit:
                     )
                 )
         return bool(start == end)
+
+    def path(self, start: ArrayRef, end: ArrayRef) -> bool:
+        """Whether the view at the end of an iteration is that at its start, up to indices."""
+        if not same_steps(start.path, end.path):
+            return False
+        pairs = (
+            (a, b)
+            for s, t in zip(start.path, end.path, strict=True)
+            for a, b in zip(s.args, t.args, strict=True)
+        )
+        return all(
+            self.put(a, b) if isinstance(a, Value) and a in self.order else same_atom(a, b)
+            for a, b in pairs
+        )
 
     def contents(self, start: Any, end: Any) -> bool:
         if start is end and not isinstance(start, Held):

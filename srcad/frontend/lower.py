@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from srcad.errors import UnsupportedSyntax
-from srcad.frontend import calls
+from srcad.frontend import arrays, calls
 from srcad.frontend.abstract import Abstract
 from srcad.frontend.live import Capture, Importer, current
 from srcad.frontend.lowering import (
@@ -20,6 +20,7 @@ from srcad.frontend.lowering import (
     Frame,
     Library,
     Lowering,
+    NeedsBuffer,
     NeedsExact,
     NeedsUnroll,
     Session,
@@ -30,6 +31,7 @@ from srcad.ir import Block, Effect, Function, Literal, Loc, Try, Value, With
 from srcad.ir.build import Builder
 from srcad.ir.core import assert_true, check_bound, raise_error
 from srcad.ir.walk import all_ops
+from srcad.runtime import require_disjoint, require_view
 
 _EMPTY = Scope(frozenset(), frozenset(), frozenset())
 
@@ -117,9 +119,26 @@ def _lower(
     library: Library,
     exact: bool,
 ) -> Lowered:
+    """Lower, again for each array that turns out to be written."""
+    buffers: frozenset[Any] = frozenset()
+    while True:
+        try:
+            return _lower_with(function, args, keywords, library, exact, buffers)
+        except NeedsBuffer as found:
+            buffers |= found.sites
+
+
+def _lower_with(
+    function: Any,
+    args: tuple[tuple[str, Any], ...],
+    keywords: tuple[tuple[str, Any], ...],
+    library: Library,
+    exact: bool,
+    buffers: frozenset[Any],
+) -> Lowered:
     importer = Importer(exact)
     prelude = Builder(None, exact=exact)
-    session = Session(library, exact, prelude, importer)
+    session = Session(library, exact, prelude, importer, buffers=buffers)
     importer.session = session
     frame = Frame(0, "<call>", NoSource(), _EMPTY, {}, None)  # type: ignore[arg-type]  # stands in for a FunctionSource
     low = Lowering(session, Builder(prelude), frame)
@@ -138,6 +157,7 @@ def _lower(
             {n: abstract[n] for n, _ in keywords},
         )
         packed = low.atom(result)
+        arrays.require_disjoint(low)
     except Unreachable:
         packed = Literal(None)
     finally:
@@ -151,7 +171,7 @@ def _lower(
             taken.add(capture.value.hint)
     params = (*(p.value for p in parameters), *(c.value for c in captured if c.value is not None))
     body = Block((), (*prelude.ops, *low.builder.ops), (packed,))
-    harmless = (raise_error, assert_true, check_bound, np.errstate)
+    harmless = (raise_error, assert_true, check_bound, np.errstate, require_view, require_disjoint)
     acts = any(isinstance(op, Effect) and op.callee not in harmless for op in all_ops(body))
     inlined = tuple(dict.fromkeys(session.inlined))
     own = [f for f in inlined if not f.__code__.co_filename.startswith(_PACKAGE)]

@@ -24,6 +24,7 @@ from srcad.frontend.abstract import (
     SCALARS,
     Abstract,
     AccumulatorRef,
+    ArrayRef,
     Closure,
     Contents,
     Cursor,
@@ -84,6 +85,14 @@ _PACKAGE = str(Path(__file__).parent.parent) + os.sep
 
 class NeedsExact(Exception):
     """The fast view of NumPy scalars as Python floats does not fit this function."""
+
+
+class NeedsBuffer(Exception):
+    """Arrays made by these expressions are written: lower again with their memory as places."""
+
+    def __init__(self, sites: frozenset[Any]) -> None:
+        super().__init__("an array is written")
+        self.sites = sites
 
 
 class NeedsUnroll(UnsupportedSyntax):
@@ -158,6 +167,14 @@ class Session:
     calls: dict[FunctionRef, None] = field(default_factory=dict)
     narrowed: dict[Value, Value] = field(default_factory=dict)
     """Values that a test has shown not to be None, and what they are copies of."""
+    buffers: frozenset[Any] = frozenset()
+    """The expressions that make arrays that are written."""
+    made: dict[Value, Any] = field(default_factory=dict)
+    """Where the memory of arrays comes from: ``arrays.Origin``."""
+    owned: list[Value] = field(default_factory=list)
+    """The arguments that are written, and so are copied at first."""
+    contiguous: set[int] = field(default_factory=set)
+    """Places of arrays in C order."""
     inlined: list[Any] = field(default_factory=list)
     """The live functions whose source went into this one, for the cache key."""
 
@@ -184,6 +201,8 @@ class Lowering:
         """Whether this point cannot be reached: a statement before it always raises."""
         self.loops: list[Any] = []
         self.nodes: list[Any] = []
+        self.expression: Any = None
+        """The expression being evaluated."""
         self.watched: list[State] | None = None
         """The states at the ends of regions, for whoever asks: those of dead ones too."""
 
@@ -211,6 +230,14 @@ class Lowering:
         source = self.frame.source
         line = source.lines[node.lineno - 1].strip() if node.lineno <= len(source.lines) else ""
         return Loc(source.file, node.lineno, node.col_offset, line)
+
+    def site(self) -> Any:
+        """What stands for the expression being evaluated, in every attempt to lower it."""
+        node = self.expression
+        if node is None or not hasattr(node, "lineno"):
+            return None
+        ends = (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+        return (self.frame.source.file, *ends)
 
     def place(self, node: Any = None) -> Place | None:
         """Where a node stands, for an error; of srcad's own source, the user's statement."""
@@ -308,7 +335,9 @@ class Lowering:
 
     # ---- contents
 
-    def contents(self, ref: ListRef | DictRef | ObjectRef | SetRef | IteratorRef) -> Contents:
+    def contents(
+        self, ref: ListRef | DictRef | ObjectRef | ArrayRef | SetRef | IteratorRef
+    ) -> Contents:
         """What a container holds."""
         held = self.held_in(self.state, ref.place)
         if isinstance(held, Poison):
@@ -332,14 +361,16 @@ class Lowering:
         self.restate(ref, contents)
 
     def restate(
-        self, ref: ListRef | DictRef | ObjectRef | SetRef | IteratorRef, contents: Contents
+        self,
+        ref: ListRef | DictRef | ObjectRef | ArrayRef | SetRef | IteratorRef,
+        contents: Contents,
     ) -> None:
         """Hold what a container holds in another form."""
         self.state[("place", ref.place, "")] = contents
 
     def freeze(self, value: Any) -> None:
         """From now on containers in a value may be reached in other ways than by their places."""
-        if isinstance(value, (ListRef, DictRef, ObjectRef)):
+        if isinstance(value, (ListRef, DictRef, ObjectRef, ArrayRef)):
             if value.place in self.session.frozen:
                 return
             self.session.frozen.add(value.place)
@@ -390,6 +421,14 @@ class Lowering:
 
     # ---- atoms
 
+    def read(self, value: Abstract) -> Abstract:
+        """A value for what looks only at its data: a buffer as it is now."""
+        if isinstance(value, ArrayRef):
+            atom = self.atom(value)
+            assert isinstance(atom, Value)
+            return atom
+        return value
+
     def peek(self, value: Abstract) -> Atom:
         """The run-time object for what only looks at it: a list stays its owner's."""
         if isinstance(value, (ListRef, DictRef)):
@@ -415,7 +454,17 @@ class Lowering:
                 return Literal(known)
             case MaybeUnbound():
                 return self.atom(self.bound(value))
+            case ArrayRef(path=path):
+                held = self.contents(value)
+                assert isinstance(held, Held)
+                array: Atom = held.value
+                for step in path:
+                    array = self.builder.view(step, array)
+                return array
             case TupleRef(items=items, cls=cls):
+                for item in items:
+                    if isinstance(item, ArrayRef):
+                        self.freeze(item)
                 atoms = tuple(map(self.atom, items))
                 if cls is not tuple:
                     return self.builder.apply(cls, *atoms)
@@ -487,8 +536,13 @@ class Lowering:
 
     def hinted(self, value: Abstract, hint: str) -> Abstract:
         """The value under the name the user gives it, if it has none yet."""
-        if isinstance(value, Value) and not value.hint and not self.internal:
-            value.hint = hint
+        named = value
+        if isinstance(value, ArrayRef) and not value.path:
+            held = self.contents(value)
+            assert isinstance(held, Held)
+            named = held.value
+        if isinstance(named, Value) and not named.hint and not self.internal:
+            named.hint = hint
         return value
 
     @property

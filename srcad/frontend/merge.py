@@ -13,8 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from srcad.frontend import arrays
 from srcad.frontend.abstract import (
     Abstract,
+    ArrayRef,
     Closure,
     Cursor,
     DictRef,
@@ -37,13 +39,16 @@ from srcad.frontend.abstract import (
     Transformed,
     TupleRef,
     references,
+    same_atom,
+    same_steps,
 )
 from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Lowering, Region, is_leaf
-from srcad.ir import Atom, Literal, Value
+from srcad.ir import Atom, Literal, Value, View
 from srcad.ir.core import make_dict, make_list
 from srcad.ir.infer import atom_type
-from srcad.ir.types import UNKNOWN, ListType, TupleType, Type, can_join, join_all
+from srcad.ir.types import UNKNOWN, Array, ListType, TupleType, Type, can_join, join_all
+from srcad.ir.walk import map_path
 
 Leaf = Callable[[str, list[Atom | None], Type], Value]
 """Makes the value that paths hand over: hint, the atom of each path (None: no value), type."""
@@ -98,6 +103,8 @@ class Merger:
             if keep and not partial and all(_same(first, v) for v in present[1:]):
                 return first
             return self._leaf(values, hint)
+        if any(isinstance(v, ArrayRef) for v in present):
+            return self._arrays(values, hint)
         if not self.force and not partial and all(v == first for v in present[1:]):
             return first
         match first:
@@ -148,6 +155,52 @@ class Merger:
             return Poison(*refusal("function choice"))
         return self._poison(hint)
 
+    def _arrays(self, values: list[Any], hint: str) -> Any:
+        """Buffers and views of them: one path in one place, or whole arrays of several places."""
+        present = [v for v in values if v is not None]
+        first = present[0]
+        for side, value in enumerate(values):
+            if isinstance(value, Value) and isinstance(value.type, Array):
+                with self.low.inside(self.sides[side]):
+                    arrays.written(self.low, value)
+        if not all(isinstance(v, ArrayRef) for v in present):
+            return self._poison(hint)
+        if all(v.place == first.place and same_steps(v.path, first.path) for v in present):
+            known = ("place", first.place, "") in self.low.state
+            if known or not self.again:
+                return ArrayRef(first.place, self._path([v and v.path for v in values], hint))
+        if not any(v.path for v in present):
+            return self._places(values, hint)
+        atoms: list[Atom | None] = []
+        for side, value in enumerate(values):
+            if value is None:
+                atoms.append(None)
+                continue
+            with self.low.inside(self.sides[side]):
+                self.low.freeze(value)
+                atoms.append(self.low.atom(value))
+        return self.leaf(hint, atoms, join_all(tuple(atom_type(a) for a in atoms if a is not None)))
+
+    def _path(self, paths: list[Any], hint: str) -> tuple[View, ...]:
+        """Paths of the same steps, their indices merged."""
+        first = next(p for p in paths if p is not None)
+        made = []
+        for k, step in enumerate(first):
+            args: list[Any] = []
+            for j in range(len(step.args)):
+                atoms = [None if p is None else p[k].args[j] for p in paths]
+                args.append(self._index(atoms))
+            made.append(View(step.callee, tuple(args), step.keywords))
+        return tuple(made)
+
+    def _index(self, atoms: list[Atom | None]) -> Atom:
+        kind = join_all(tuple(atom_type(a) for a in atoms if a is not None))
+        first, *rest = (a for a in atoms if a is not None)
+        fixed = isinstance(first, Literal) or not self.force
+        if fixed and all(same_atom(a, first) for a in rest):
+            return first
+        return self.leaf("", atoms, kind)
+
     def _is_untyped(self, value: Any) -> bool:
         if isinstance(value, Value):
             return value.type == UNKNOWN
@@ -195,8 +248,12 @@ class Merger:
         if isinstance(merged, Poison):
             return merged
         first = next(v for v in values if v is not None)
-        ref = type(first)(
-            self.low.session.new_place(), *([first.cls] if isinstance(first, ObjectRef) else [])
+        ref: Any = (
+            ArrayRef(self.low.session.new_place())
+            if isinstance(first, ArrayRef)
+            else type(first)(
+                self.low.session.new_place(), *([first.cls] if isinstance(first, ObjectRef) else [])
+            )
         )
         self.low.restate(ref, merged)
         sources = [(self.sides[k], v) for k, v in enumerate(values) if v is not None]
@@ -326,6 +383,8 @@ def substitute(value: Any, mapping: dict[Value, Any]) -> Any:
             return Entries(keys, tuple(substitute(v, mapping) for v in values))
         case Fields(names=names, values=values, origin=origin):
             return Fields(names, tuple(substitute(v, mapping) for v in values), origin)
+        case ArrayRef(place=place, path=path):
+            return ArrayRef(place, map_path(path, lambda a: substitute(a, mapping)))
         case Held(value=held, borrowed=borrowed):
             return Held(mapping.get(held, held), borrowed, value.count)
         case Method(function=function, receiver=receiver):

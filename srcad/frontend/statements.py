@@ -11,12 +11,13 @@ from typing import Any
 
 import gast
 
-from srcad.frontend import attributes, calls, containers, expressions, iteration
+from srcad.frontend import arrays, attributes, calls, containers, expressions, iteration
 from srcad.frontend.abstract import (
     NONE,
     TRUE,
     Abstract,
     AccumulatorRef,
+    ArrayRef,
     Fields,
     Held,
     Items,
@@ -238,7 +239,7 @@ def assign_ends(low: Lowering, elts: list[Any], star: int, value: Abstract) -> N
 
 
 def augment(low: Lowering, target: Any, op: Any, node: Any) -> None:
-    """``target op= value``: numbers are rebound, lists extended, arrays refused."""
+    """``target op= value``: numbers are rebound, lists extended, arrays written."""
     match target:
         case gast.Name(id=name):
             current = expressions.load(low, name, target)
@@ -257,9 +258,16 @@ def augment(low: Lowering, target: Any, op: Any, node: Any) -> None:
                 version = low.builder.accumulate(held.value, index, term)
                 low.state[("place", container.place, "")] = Held(version)
                 return
-            if isinstance(container, Value):
-                containers.refuse_array_write(low, container)
             where = expressions.evaluate_index(low, index)
+            if isinstance(container, MaybeUnbound):
+                container = low.bound(container)
+            if isinstance(container, Value):
+                arrays.written(low, container)
+            if isinstance(container, ArrayRef):
+                place = low.peek(where)
+                value = expressions.evaluate(low, node)
+                arrays.augment(low, container, op, place, value)
+                return
             current = containers.get_item(low, container, where)
             value = expressions.evaluate(low, node)
             containers.set_item(low, container, where, augmented(low, op, current, value))
@@ -275,7 +283,10 @@ def augmented(low: Lowering, op: Any, current: Abstract, value: Abstract) -> Abs
     if isinstance(current, MaybeUnbound):
         current = low.bound(current)
     if isinstance(current, Value) and isinstance(current.type, Array):
-        low.refuse(*refusal("augmented array", op=_symbol(op)))
+        arrays.written(low, current)
+    if isinstance(current, ArrayRef):
+        arrays.augment(low, current, op, arrays.WHOLE, value)
+        return current
     if isinstance(current, Value) and isinstance(current.type, Unknown):
         low.builder.effect(require_number, current)
     if isinstance(current, ObjectRef):
@@ -288,14 +299,6 @@ def augmented(low: Lowering, op: Any, current: Abstract, value: Abstract) -> Abs
             "a list inside a container is extended in place", "use append or extend on a name"
         )
     return expressions.binary(low, op, current, value)
-
-
-def _symbol(op: Any) -> str:
-    symbols = {
-        operator.add: "+=", operator.sub: "-=", operator.mul: "*=", operator.truediv: "/=",
-        operator.pow: "**=", operator.matmul: "@=", operator.floordiv: "//=", operator.mod: "%=",
-    }  # fmt: skip
-    return symbols.get(op, "an augmented assignment")
 
 
 def delete(low: Lowering, target: Any) -> None:

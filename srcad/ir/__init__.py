@@ -22,6 +22,7 @@ from srcad.ir.core import (
     Try,
     Update,
     Value,
+    View,
     While,
     With,
 )
@@ -51,6 +52,7 @@ __all__ = [
     "Type",
     "Update",
     "Value",
+    "View",
     "While",
     "With",
     "format_function",

@@ -34,6 +34,7 @@ from srcad.ir.core import (
     Op,
     Update,
     Value,
+    View,
     literal_values,
     make_dict,
     make_list,
@@ -150,6 +151,17 @@ class Builder:
             self._computed[key] = result
         return result
 
+    def view(self, step: View, array: Atom) -> Atom:
+        """A view of an array, made once for each version of it."""
+        key = ("view", step.callee, array, step.args, step.keywords)
+        known = self._find(key)
+        if known is None:
+            made = self.apply(step.callee, array, *step.args, **dict(step.keywords))
+            if not isinstance(made, Value):
+                return made
+            self._computed[key] = known = made
+        return known
+
     def apply_typed(
         self, callee: Callable[..., Any], args: tuple[Atom, ...], kind: Type, hint: str = ""
     ) -> Value:
@@ -184,10 +196,11 @@ class Builder:
         *args: Atom,
         kind: Type | None = None,
         result: Value | None = None,
+        path: tuple[View, ...] = (),
     ) -> Value:
         """A write in place; the next version of the target."""
         version = Value(target.hint, kind if kind is not None else target.type)
-        self.ops.append(Update(callee, target, args, version, result, self.loc))
+        self.ops.append(Update(callee, target, args, version, result, self.loc, path))
         return version
 
     def accumulate(self, target: Atom, index: Atom | None, term: Atom, hint: str = "") -> Value:

@@ -99,11 +99,22 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """One step from an array to a view of it: ``callee(array, *args)`` shares its memory."""
+
+    callee: Callable[..., Any]
+    args: tuple[Atom, ...] = ()
+    keywords: tuple[tuple[str, Atom], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Update:
     """A write in place: ``callee(target, *args)``; ``version`` is the target afterwards.
 
     ``callee`` is ``operator.setitem``, ``operator.delitem`` or a method such as ``list.append``;
-    ``result`` is what the call returns (``list.pop``), if that is used.
+    of an array also ``operator.iadd`` or ``operator.isub`` of an index and a term
+    (``target[index] += term``) and ``np.add.at``.  ``result`` is what the call returns
+    (``list.pop``), if that is used.  With a ``path`` an array is written through that view of it.
     """
 
     callee: Callable[..., Any]
@@ -112,6 +123,7 @@ class Update:
     version: Value
     result: Value | None = None
     loc: Loc | None = None
+    path: tuple[View, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

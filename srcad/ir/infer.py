@@ -191,7 +191,15 @@ def _math_type(callee: Callable[..., Any]) -> Type:
 
 
 def _tuple_type(*items: Atom) -> Type:
-    return TupleType(tuple(map(atom_type, items)))
+    return TupleType(tuple(map(_item_type, items)))
+
+
+def _item_type(atom: Atom) -> Type:
+    """The type of an item: an integer stays the size that it may be of an array."""
+    kind = atom_type(atom)
+    if isinstance(atom, Value) and kind == INT:
+        return Number("int", Dim(atom))
+    return kind
 
 
 def _list_type(*items: Atom) -> Type:
@@ -247,6 +255,20 @@ def _cross_type(x: Atom, y: Atom) -> Type | None:
     one, other = sorted(kinds, key=lambda k: -len(k.dims or ()))
     dims = one.dims if one.dims == other.dims else tuple(None for _ in one.dims or ())
     return Array(np.result_type(one.dtype, other.dtype).name, dims)
+
+
+def _split_type(array: Atom, sections: Atom, axis: Atom = Literal(0)) -> Type | None:
+    """The parts of an array whose size no example may fit."""
+    kind = atom_type(array)
+    if not isinstance(kind, Array) or kind.dims is None or not isinstance(sections, Literal):
+        return None
+    if not isinstance(axis, Literal) or not isinstance(sections.value, (int, list, tuple)):
+        return None
+    dims: list[Size] = list(kind.dims)
+    dims[axis.value] = None
+    many = isinstance(sections.value, int)
+    count = sections.value if many else len(sections.value) + 1
+    return TupleType((Array(kind.dtype, tuple(dims)),) * count, list)
 
 
 def _shape_type(obj: Atom) -> Type | None:
@@ -382,6 +404,8 @@ _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
     operator.is_not: _always(BOOL),
     operator.not_: _always(BOOL),
     operator.contains: _always(BOOL),
+    np.split: _split_type,
+    np.array_split: _split_type,
     np.cross: _cross_type,
     runtime.minors: _minors_type,
     runtime.cofactors: lambda a: atom_type(a),
@@ -658,7 +682,7 @@ def _memo_key(
                     return None
             else:
                 parts.append((type(atom.value), atom.value))
-        elif _has_plain_integer(atom.type):
+        elif _has_integer(atom.type):
             return None  # which integer it is decides which sizes it names
         else:
             parts.append(atom.type)
@@ -666,10 +690,14 @@ def _memo_key(
     return key if _hashable(key) else None
 
 
-def _has_plain_integer(kind: Type) -> bool:
+def _has_integer(kind: Type) -> bool:
     match kind:
         case Number(kind="int", size=None):
             return True
+        case Number(kind="int", size=Dim(base=Value())):
+            return True
         case TupleType(items=items):
-            return any(map(_has_plain_integer, items))
+            return any(map(_has_integer, items))
+        case Array(dims=dims) if dims is not None:
+            return any(isinstance(d, Dim) and isinstance(d.base, Value) for d in dims)
     return False

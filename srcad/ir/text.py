@@ -98,7 +98,8 @@ class _Writer:
                 left = "" if op.result is None else self.results((op.result,))
                 return [f"{pad}{left}effect {right}"]
             case Update():
-                right = self.call(op.callee, (op.target, *op.args), ())
+                path = "".join(f".{self.call(v.callee, v.args, v.keywords)}" for v in op.path)
+                right = f"{self.call(op.callee, (op.target, *op.args), ())}{path and ' at ' + path}"
                 defined = (op.version,) if op.result is None else (op.version, op.result)
                 return [f"{pad}{self.results(defined)}update {right}"]
             case Accumulate():

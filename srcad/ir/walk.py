@@ -23,6 +23,7 @@ from srcad.ir.core import (
     Try,
     Update,
     Value,
+    View,
     While,
     With,
 )
@@ -34,7 +35,7 @@ def operands(op: Op) -> tuple[Atom, ...]:
         case Apply() | Effect():
             return (*op.args, *(atom for _, atom in op.keywords))
         case Update():
-            return (op.target, *op.args)
+            return (op.target, *op.args, *path_atoms(op.path))
         case Accumulate(index=None):
             return (op.target, op.term)
         case Accumulate():
@@ -54,6 +55,19 @@ def operands(op: Op) -> tuple[Atom, ...]:
             return op.args
         case _:
             assert_never(op)
+
+
+def path_atoms(path: tuple[View, ...]) -> tuple[Atom, ...]:
+    """The atoms a path reads."""
+    return tuple(a for v in path for a in (*v.args, *(atom for _, atom in v.keywords)))
+
+
+def map_path(path: tuple[View, ...], read: Callable[[Atom], Atom]) -> tuple[View, ...]:
+    """A path with its atoms renamed."""
+    return tuple(
+        View(v.callee, tuple(map(read, v.args)), tuple((n, read(a)) for n, a in v.keywords))
+        for v in path
+    )
 
 
 def stream_atoms(stream: Stream) -> tuple[Atom, ...]:
@@ -168,7 +182,8 @@ def map_atoms(op: Op, read: Callable[[Atom], Atom], define: Callable[[Value], Va
             target, args = read(op.target), tuple(map(read, op.args))
             assert isinstance(target, Value)
             result = None if op.result is None else define(op.result)
-            return Update(op.callee, target, args, define(op.version), result, op.loc)
+            path = map_path(op.path, read)
+            return Update(op.callee, target, args, define(op.version), result, op.loc, path)
         case Accumulate():
             target, term = read(op.target), read(op.term)
             index = None if op.index is None else read(op.index)

@@ -6,6 +6,7 @@ from srcad.rules.registry import constant, differential, linear, multilinear
 from srcad.runtime import (
     add,
     fitted,
+    last_writes,
     over,
     shadow,
     stop_gradient,
@@ -30,6 +31,11 @@ def over_transpose(ct, n, d):
 @multilinear(times, wrt=("w", "v"), elementwise=True)
 def times_transpose(ct, w, v):
     return times(v, ct), times(w, ct)
+
+
+@linear(last_writes, wrt="kept")
+def last_writes_transpose(ct, index, shape, kept):
+    return last_writes(index, shape, ct)
 
 
 @linear(unbroadcast, wrt="x")

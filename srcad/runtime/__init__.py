@@ -1,6 +1,13 @@
 """What generated code may import: the few decisions that only run time can make.  NumPy only."""
 
-from srcad.runtime.checks import require_number, require_scalar, stop_gradient
+from srcad.runtime.checks import (
+    last_writes,
+    require_disjoint,
+    require_number,
+    require_scalar,
+    require_view,
+    stop_gradient,
+)
 from srcad.runtime.contractions import contraction, transposed_subscripts
 from srcad.runtime.determinants import cofactors, is_regular, minors
 from srcad.runtime.products import over, times
@@ -15,12 +22,15 @@ __all__ = [
     "copied",
     "fitted",
     "is_regular",
+    "last_writes",
     "minors",
     "over",
     "own",
     "polygamma",
+    "require_disjoint",
     "require_number",
     "require_scalar",
+    "require_view",
     "shadow",
     "stop_gradient",
     "times",

@@ -14,6 +14,7 @@ from srcad.ir import Atom, Literal, Loc, Value
 from srcad.ir.build import Builder
 from srcad.ir.core import make_list, make_tuple
 from srcad.ir.infer import atom_type
+from srcad.ir.sharing import views
 from srcad.ir.types import (
     Array,
     DictType,
@@ -65,6 +66,10 @@ class Adjoints:
         self.active = active
         self.outer = outer
         self.states: dict[Value, Any] = {}
+        self.owned: set[Value] = set() if outer is None else outer.owned
+        """Arrays that only one adjoint refers to: they may be written in place."""
+        self.memory: dict[Value, Value] = {}
+        """What versions of written arrays are restored to, in the reverse sweep."""
 
     def enter(self, value: Value) -> Any:
         """What has arrived at a value of the blocks around, seen from this one."""
@@ -78,6 +83,40 @@ class Adjoints:
                 return None
             return state
         return self.states[value]
+
+    def own(self, value: Value) -> Value:
+        """What has arrived at an array, as memory that may be written: a copy where it is shared."""
+        state = self.atom(self.get(value), value)
+        if isinstance(state, Value) and self._is_own(state, value):
+            return state
+        b = self.builder
+        hint = spaces.value_hint(value, "_bar")
+        copy = b.apply_typed(np.ndarray.copy, (spaces.spread(b, state, value),), value.type, hint)
+        self.owned.add(copy)
+        self.set(value, copy)
+        return copy
+
+    def _is_own(self, state: Value, value: Value) -> bool:
+        if state in self.owned:
+            return True
+        op = self.builder.definition(state)
+        if op is None or state.type != value.type or views(op):
+            return False
+        adjoints: Adjoints | None = self
+        while adjoints is not None:
+            if any(s is state for v, s in adjoints.states.items() if v is not value):
+                return False
+            adjoints = adjoints.outer
+        return True
+
+    def restored(self, version: Value) -> Value | None:
+        """The memory that holds a version of a written array at this point of the reverse sweep."""
+        adjoints: Adjoints | None = self
+        while adjoints is not None:
+            if version in adjoints.memory:
+                return adjoints.memory[version]
+            adjoints = adjoints.outer
+        return None
 
     def take(self, value: Value) -> Atom | None:
         """The complete adjoint of a value, as one atom."""
@@ -160,7 +199,13 @@ class Adjoints:
                 else:
                     items.append(self._sum(p, q, Value("", item)))
             return Parts(tuple(items))
-        return spaces.add(self.builder, state, term, spaces.value_hint(target, "_bar"))
+        return self._made(spaces.add(self.builder, state, term, spaces.value_hint(target, "_bar")))
+
+    def _made(self, total: Atom) -> Atom:
+        """A sum is memory of its own."""
+        if isinstance(total, Value) and isinstance(total.type, Array):
+            self.owned.add(total)
+        return total
 
     def _parts(self, state: Any, target: Value) -> Parts:
         if isinstance(state, Parts):
@@ -222,7 +267,7 @@ class Adjoints:
             new = self.builder.apply_typed(runtime.add, (old, term), item)
             self.states[target] = self.builder.update(operator.setitem, current, index, new)
             return
-        self.states[target] = self.builder.accumulate(current, index, term, hint)
+        self.states[target] = self._made(self.builder.accumulate(current, index, term, hint))
 
 
 def _is_plain(kind: Any) -> bool:

@@ -21,9 +21,10 @@ import numpy as np
 from srcad import rules
 from srcad.analysis.activity import varied_values
 from srcad.errors import NotDifferentiable
-from srcad.frontend import calls, containers
+from srcad.frontend import arrays, calls, containers
 from srcad.frontend.abstract import (
     Abstract,
+    ArrayRef,
     DictRef,
     Entries,
     Fields,
@@ -37,7 +38,7 @@ from srcad.frontend.abstract import (
 )
 from srcad.frontend.attributes import get_attribute
 from srcad.frontend.lowering import Lowering, Unreachable
-from srcad.ir import Apply, Atom, Block, Effect, Literal, Value
+from srcad.ir import Atom, Block, Effect, Literal, Value
 from srcad.ir.build import Builder
 from srcad.ir.infer import atom_type
 from srcad.ir.types import (
@@ -55,19 +56,15 @@ from srcad.ir.types import (
 )
 from srcad.ir.walk import all_ops, copy_block, free_values
 from srcad.transform import spaces
-from srcad.transform.adjoints import Adjoints, refuse_hidden
+from srcad.transform.adjoints import refuse_hidden
 from srcad.transform.dce import prune_block
 from srcad.transform.forward import Pusher
-from srcad.transform.functions import Functions, active_values
-from srcad.transform.pullback import Transposer
+from srcad.transform.functions import Functions
 from srcad.transform.reverse import (
-    Reverser,
     defined_in,
     everything_in,
-    flat_ops,
-    protect,
     rename_values,
-    with_copies,
+    sweep_block,
 )
 from srcad.transform.signatures import argument_name
 
@@ -106,6 +103,8 @@ class Differentiator:
 
     def __init__(self) -> None:
         self.functions: Functions | None = None
+        self.written: list[ArrayRef] = []
+        """The arguments of the function being lowered that it writes."""
 
     def _functions(self, low: Lowering) -> Functions:
         if self.functions is None:
@@ -141,11 +140,13 @@ class Differentiator:
 
         outer_lists = dict(low.session.importer.lists)
         outer_elements = dict(low.session.importer.elements)
-        positional, named = list(args), dict(keywords)
+        # what is not differentiated by is read only inside, unless it is copied there
+        positional = [self._detached(low, a, k) for k, a in enumerate(args)]
+        named = {n: self._detached(low, a, n) for n, a in keywords.items()}
         inputs = []
         for which in wrt:
             label = argument_name(function, which)
-            source = named[which] if isinstance(which, str) else positional[which]
+            source = keywords[which] if isinstance(which, str) else args[which]
             if isinstance(source, Static):
                 check_constant(low, label, source.value)
             fresh = self._fresh(low, source, label, leaf)
@@ -154,6 +155,7 @@ class Differentiator:
                 named[which] = fresh
             else:
                 positional[which] = fresh
+        written, self.written = self.written, []
         box: list[Abstract] = []
         session = low.session
         prelude = session.prelude
@@ -165,6 +167,8 @@ class Differentiator:
             head.depth = low.builder.depth
             session.prelude = head
             try:
+                for ref in written:
+                    arrays.own(low, ref)
                 box.append(calls.call(low, function, positional, named))
             finally:
                 low.builder.ops[:0] = head.ops
@@ -195,6 +199,17 @@ class Differentiator:
         check_scopes(block)
         return Inner(block, tuple(inits), tuple(inputs), result, contents)
 
+    def _detached(self, low: Lowering, value: Abstract, which: int | str) -> Abstract:
+        """An argument that the function may write into, without a trace outside."""
+        if not isinstance(value, ArrayRef):
+            return value
+        atom = low.read(value)
+        assert isinstance(atom, Value)
+        found = arrays.argument(low, atom, ("inner", which, low.site()))
+        if isinstance(found, ArrayRef):
+            self.written.append(found)
+        return found
+
     def _fresh(
         self, low: Lowering, value: Abstract, name: str, leaf: Callable[[str, Atom], Value]
     ) -> Abstract:
@@ -203,7 +218,18 @@ class Differentiator:
             case MaybeUnbound():
                 return self._fresh(low, low.bound(value), name, leaf)
             case Value():
-                return leaf(name, value)
+                param = leaf(name, value)
+                if not isinstance(param.type, Array):
+                    return param
+                found = arrays.argument(low, param, ("leaf", name))
+                if isinstance(found, ArrayRef):
+                    self.written.append(found)
+                    low.session.importer.vectors.pop(param, None)
+                    if value in low.session.importer.arrays:
+                        low.session.owned.append(value)
+                return found
+            case ArrayRef():
+                return self._fresh(low, low.read(value), name, leaf)
             case Static(value=known):
                 if isinstance(known, (int, float, complex)) and not isinstance(known, bool):
                     return leaf(name, Literal(known))
@@ -291,46 +317,31 @@ class Differentiator:
                     "return a tuple of two, or leave has_aux out",
                 )
             pattern = pattern.items[0]
-        wanted = len(leaves_of(low, pattern, inner.contents))
-        params = inner.block.params
-        active = active_values(
-            inner.block, params, [o for o in outputs[:wanted] if isinstance(o, Value)]
+        params, count = inner.block.params, len(leaves_of(low, pattern, inner.contents))
+        seed = unit_seed(low, settle(low, pattern)) if unit else None
+
+        def builder() -> Builder:
+            b = Builder(low.builder, exact=low.session.exact)
+            b.parent = None
+            b.simplify = True
+            return b
+
+        swept = sweep_block(
+            inner.block,
+            params,
+            outputs[:count],
+            builder,
+            self._functions(low),
+            seed=seed,
+            managers=_managers(inner.block),
         )
-        active.update(dict.fromkeys(params))
-        b = Builder(low.builder, exact=low.session.exact)
-        b.parent = None
-        b.simplify = True
-        b.primal = {op.result: op for op in all_ops(inner.block) if isinstance(op, Apply)}
-        adjoints = Adjoints(b, lambda v: v in active)
-        seeds: list[Value] = []
-        if unit:
-            seed_atom = unit_seed(low, settle(low, pattern))
-            if isinstance(outputs[0], Value):
-                adjoints.add(outputs[0], seed_atom)
-        for output in () if unit else outputs[:wanted]:
-            hint = spaces.value_hint(output, "_bar") or "out_bar"
-            seed = Value(hint, spaces.tangent_type(atom_type(output)))
-            seeds.append(seed)
-            adjoints.add(output, seed)
-        functions = self._functions(low)
-        reverser = Reverser(Transposer(adjoints.active), functions)
-        reverser.managers = _managers(inner.block)
-        forward = reverser.sweep(inner.block, adjoints)
-        bars: list[Atom] = []
-        for param in params:
-            bar = adjoints.take(param)
-            bars.append(spaces.zeros(b, param) if bar is None else bar)
-        reverse = prune_block(b.block(tuple(seeds), tuple(bars)))
-        ops = flat_ops(forward)
-        mapping, copies = protect(list(free_values(reverse)), reverser.written)
-        ops = with_copies(ops, params, copies)
         names: dict[Value, Any] = dict(zip(params, inner.inits, strict=True))
-        body = rename_values(Block((), ops, outputs), names)
+        body = rename_values(Block((), swept.forward, outputs), names)
         for op in body.ops:
             low.builder.append(op)
-        copied = {v: k for v, k in mapping.items() if v is not k}
-        reverse = rename_values(rename_values(reverse, copied), names)
-        return Pulled(self._out(low, inner, names), inner, pattern, tuple(seeds), reverse)
+        copied = {v: k for v, k in swept.kept.items() if v is not k}
+        reverse = rename_values(rename_values(swept.reverse, copied), names)
+        return Pulled(self._out(low, inner, names), inner, pattern, reverse.params, reverse)
 
     def pull(self, low: Lowering, pulled: Pulled, ct: Abstract | None) -> Abstract:
         """Write the reverse for a cotangent (None: there is no seed); a tuple of gradients."""
@@ -376,6 +387,9 @@ class Differentiator:
                 elif isinstance(kind, (Number, NumPyScalar)) and _is_array(bar):
                     bar = low.builder.apply(operator.getitem, bar, Literal(()))
                 return containers.wrap(low, bar)
+            case ArrayRef(place=place):
+                held = low.state[("place", place, "")]  # what it was at the call
+                return self._gradient(low, held.value, inner, bars)
             case TupleRef(items=items, cls=cls):
                 return TupleRef(tuple(self._gradient(low, i, inner, bars) for i in items), cls)
             case ListRef() | DictRef() | ObjectRef():
@@ -547,6 +561,17 @@ def settle(low: Lowering, value: Abstract) -> Abstract:
     match value:
         case MaybeUnbound():
             return settle(low, low.bound(value))
+        case ArrayRef():
+            return low.read(value)
+        case ListRef() | DictRef() | ObjectRef():
+            contents = low.contents(value)
+            match contents:
+                case Items(items=items):
+                    low.restate(value, Items(tuple(settle(low, i) for i in items)))
+                case Entries(keys=keys, values=values):
+                    low.restate(value, Entries(keys, tuple(settle(low, v) for v in values)))
+                case Fields(names=names, values=values, origin=None):
+                    low.restate(value, Fields(names, tuple(settle(low, v) for v in values), None))
         case TupleRef(items=items, cls=cls):
             return TupleRef(tuple(settle(low, i) for i in items), cls)
     return value

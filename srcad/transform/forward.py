@@ -14,6 +14,7 @@ import numpy as np
 
 from srcad import rules, runtime
 from srcad.analysis.activity import makes_container
+from srcad.analysis.versions import written_values
 from srcad.errors import RuleError
 from srcad.frontend import containers
 from srcad.ir import (
@@ -70,6 +71,8 @@ class Pusher:
         self.flat = False
         """In the differential of an elementwise rule: its result alone gets its shape."""
         self.tangents: dict[Value, Atom] = {}
+        self.owned: set[Value] = set()
+        """Tangents of written arrays that may be written in place."""
         self.transposer = Transposer(lambda v: v in self.tangents)
 
     # ---- tangents
@@ -349,6 +352,14 @@ class Pusher:
         ):
             b.append(op)
             return
+        if isinstance(op.target.type, Array):
+            item = self._item(b, op.args[1], op.target)
+            dot = self._own(b, op.target)
+            b.append(op)
+            dot = b.update(op.callee, dot, op.args[0], item, path=op.path)
+            self.owned.add(dot)
+            self.set(op.version, dot)
+            return
         # a container without a tangent has the zero of its length before the write
         start = spaces.zeros(b, op.target) if target is None else target
         b.append(op)
@@ -368,6 +379,21 @@ class Pusher:
         self.set(op.version, version)
         if result is not None and op.result is not None:
             self.set(op.result, result)
+
+    def _own(self, b: Builder, value: Atom, kind: Type | None = None) -> Value:
+        """The tangent of a written array as memory that may be written: a copy of a shared one."""
+        found = self.tangent(value)
+        if found in self.owned:
+            assert isinstance(found, Value)
+            return found
+        made = self.full(b, value, kind)
+        assert isinstance(made, Value)
+        if found is not None:
+            hint = spaces.value_hint(value, "_dot")
+            made = b.apply_typed(np.ndarray.copy, (made,), made.type, hint)
+        made.hint = made.hint or spaces.value_hint(value, "_dot")
+        self.owned.add(made)
+        return made
 
     def _item(self, b: Builder, value: Atom, container: Value) -> Atom:
         found = self.tangent(value)
@@ -446,8 +472,11 @@ class Pusher:
                 streams.append(Items(tangents, stream.backward))
                 targets.append(item)
                 self.tangents[target] = item
+        written = set(written_values(Block((), (op,), ())))
         inits = [
-            Literal(0.0)
+            self._own(b, op.carried[k], params[k].type)
+            if params[k] in written and isinstance(params[k].type, Array)
+            else Literal(0.0)
             if isinstance(op.carried[k], Literal) and op.carried[k] is not UNDEFINED
             else UNDEFINED
             if op.carried[k] is UNDEFINED
@@ -458,9 +487,16 @@ class Pusher:
         for k in ks:
             dot = Value(spaces.value_hint(params[k], "_dot"), spaces.tangent_type(params[k].type))
             self.tangents[params[k]] = dot
+            if params[k] in written:
+                self.owned.add(dot)
             dots.append(dot)
         self.push_ops(op.body.ops, inner)
-        ends = tuple(self._end(inner, op.body.yields[k], params[k].type) for k in ks)
+        ends = tuple(
+            self._own(inner, op.body.yields[k], params[k].type)
+            if params[k] in written and isinstance(params[k].type, Array)
+            else self._end(inner, op.body.yields[k], params[k].type)
+            for k in ks
+        )
         carried = len(params)
         yields = (*op.body.yields[:carried], *ends, *op.body.yields[carried:])
         body = inner.block((*targets, *params, *dots), yields)

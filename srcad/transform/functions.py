@@ -12,25 +12,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from srcad import rules
-from srcad.analysis.activity import useful_values, varied_values
+from srcad.analysis.activity import varied_values
 from srcad.ir import Apply, Block, Call, Function, FunctionRef, Literal, Op, Value
 from srcad.ir.build import Builder
 from srcad.ir.core import make_tuple
-from srcad.ir.types import FLOAT, UNKNOWN, TupleType, is_differentiable
-from srcad.ir.walk import all_ops, free_values, results
+from srcad.ir.types import UNKNOWN, TupleType, is_differentiable
+from srcad.ir.walk import all_ops, results
 from srcad.transform import spaces
-from srcad.transform.adjoints import Adjoints
 from srcad.transform.dce import prune_block
 from srcad.transform.forward import Pusher
-from srcad.transform.pullback import Transposer
-from srcad.transform.reverse import Reverser, flat_ops, protect, rename_values, with_copies
-
-
-def active_values(block: Block, inputs: Any, outputs: Any) -> dict[Value, None]:
-    """The values between inputs and outputs that carry a derivative."""
-    varied = varied_values(block, inputs, rules.is_constant)
-    useful = useful_values(block, outputs, rules.is_constant)
-    return {v: None for v in varied if v in useful}
+from srcad.transform.reverse import Reverser, rename_values, sweep_block
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +42,7 @@ class Functions:
 
     # ---- reverse mode
 
-    def pull_call(self, reverser: Reverser, op: Call, adjoints: Adjoints) -> list[Op]:
+    def pull_call(self, reverser: Reverser, op: Call, adjoints: Any) -> list[Op]:
         """The reverse of a call; the forward call of the augmented primal."""
         wanted = tuple(k for k, r in enumerate(op.results) if adjoints.active(r))
         if all(adjoints.get(op.results[k]) is None for k in wanted):
@@ -92,27 +83,18 @@ class Functions:
         inputs = [function.params[k] for k in given]
         yields = function.body.yields
         outputs = [yields[k] for k in wanted]
-        active = active_values(function.body, inputs, [o for o in outputs if isinstance(o, Value)])
-        active.update(dict.fromkeys(inputs))
-        b = Builder(exact=self.exact, simplify=True)
-        adjoints = Adjoints(b, lambda v: v in active)
-        seeds = []
-        for output in outputs:
-            kind = output.type if isinstance(output, Value) else FLOAT
-            seed = Value(spaces.value_hint(output, "_bar") or "out_bar", spaces.tangent_type(kind))
-            seeds.append(seed)
-            adjoints.add(output, seed)
-        reverser = Reverser(Transposer(adjoints.active), self)
-        forward = reverser.sweep(function.body, adjoints)
-        bars = tuple(adjoints.take(p) or spaces.zeros(b, p) for p in inputs)
-        reverse = prune_block(b.block((), bars))
-        ops = flat_ops(forward)
+        swept = sweep_block(
+            function.body,
+            tuple(inputs),
+            tuple(outputs),
+            lambda: Builder(exact=self.exact, simplify=True),
+            self,
+        )
+        ops, reverse, seeds = swept.forward, swept.reverse, swept.reverse.params
         inside = dict.fromkeys((*function.params, *(r for op in ops for r in results(op))))
-        needed = [v for v in free_values(reverse) if v in inside]
-        mapping, copies = protect(needed, reverser.written)
-        ops = with_copies(ops, function.params, copies)
+        needed = [v for v in swept.kept if v in inside]
         saved = Value("saved", TupleType(tuple(v.type for v in needed)))
-        pack = Apply(make_tuple, tuple(mapping[v] for v in needed), (), saved, None)
+        pack = Apply(make_tuple, tuple(swept.kept[v] for v in needed), (), saved, None)
         forward_block = Block((), (*ops, pack), (*yields, saved))
         pair.forward.function = Function(
             pair.forward.name, function.params, prune_block(forward_block), function.loc

@@ -13,13 +13,16 @@ Tapenade Automatic Differentiation Tool (2013), for the treatment of control flo
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from srcad import runtime
+from srcad import rules, runtime
+from srcad.analysis.activity import active_values
 from srcad.analysis.saving import recomputed
+from srcad.analysis.versions import chained, written_values
 from srcad.ir import (
     UNDEFINED,
     Accumulate,
@@ -43,6 +46,7 @@ from srcad.ir import (
 )
 from srcad.ir.build import Builder
 from srcad.ir.core import Handler, literal_values, make_list, make_tuple
+from srcad.ir.infer import atom_type
 from srcad.ir.types import (
     INT,
     Array,
@@ -51,7 +55,7 @@ from srcad.ir.types import (
     TupleType,
     is_differentiable,
 )
-from srcad.ir.walk import all_ops, blocks, free_values, map_atoms, results
+from srcad.ir.walk import all_ops, blocks, free_values, map_atoms, operands, results, values_read
 from srcad.transform import spaces
 from srcad.transform.adjoints import Adjoints, refuse_hidden
 from srcad.transform.dce import prune_block
@@ -59,6 +63,15 @@ from srcad.transform.ownership import is_fresh
 from srcad.transform.pullback import Transposer, missing_rule, pull_accumulate
 from srcad.transform.schedule import reverse_order
 from srcad.transform.updates import pull_update
+from srcad.transform.writes import (
+    SHAPE,
+    Volatile,
+    covers,
+    current,
+    pull_write,
+    restore,
+    saved_part,
+)
 
 Forward = list[list[Op]]
 """The forward sweep while the reverse is written: for each operation what it has become."""
@@ -104,48 +117,6 @@ def partial_values(block: Block, found: dict[Value, None]) -> None:
                     found[result] = None
 
 
-def written_values(block: Block) -> dict[Value, None]:
-    """All versions of containers that are written somewhere: also through loops and branches.
-
-    The reverse sweep may read none of them later on: it keeps what was read, or a copy.
-    """
-    links: dict[Value, list[Value]] = {}
-
-    def link(a: Atom, b: Atom) -> None:
-        if isinstance(a, Value) and isinstance(b, Value):
-            links.setdefault(a, []).append(b)
-            links.setdefault(b, []).append(a)
-
-    work: list[Value] = []
-    for op in all_ops(block):
-        match op:
-            case Update():
-                link(op.target, op.version)
-                work += [op.target, op.version]
-            case If() | Try() | With():
-                for inner in blocks(op):
-                    for result, end in zip(op.results, inner.yields, strict=False):
-                        link(result, end)
-            case For() | While():
-                count = len(op.streams) if isinstance(op, For) else 0
-                params = op.body.params[count:]
-                for k, param in enumerate(params):
-                    link(param, op.carried[k])
-                    link(param, op.body.yields[k])
-                    link(param, op.results[k])
-                    if isinstance(op, While):
-                        link(param, op.test.params[k])
-            case _:
-                pass
-    found: dict[Value, None] = {}
-    while work:
-        value = work.pop()
-        if value not in found:
-            found[value] = None
-            work += links.get(value, ())
-    return found
-
-
 def everything_in(block: Block) -> dict[Value, None]:
     """The values a block and the blocks in it define."""
     found = defined_in(block)
@@ -168,12 +139,18 @@ class Reverser:
     transposer: Transposer
     functions: Any = None
     loops: int = field(default=0)
+    restore: frozenset[Value] = frozenset()
+    """Versions of arrays to be restored in the reverse sweep."""
+    wanted: dict[Value, None] = field(default_factory=dict)
+    """Versions of written arrays that the reverse sweep reads and does not restore."""
 
     def sweep(self, block: Block, adjoints: Adjoints) -> Forward:
         """Write the reverse of a block into the builder of ``adjoints``; what the block becomes."""
         partial_values(block, self.partial)
         if not self.depth:
             self.written.update(written_values(block))
+            self.volatile = Volatile(self.written)
+            self.volatile.note(block)
         self.depth += 1
         forward: Forward = [[op] for op in block.ops]
         for k, op in reverse_order(block):
@@ -182,6 +159,69 @@ class Reverser:
         return forward
 
     def _pull(self, forward: Forward, k: int, op: Op, adjoints: Adjoints) -> None:
+        before = self._restore(op, adjoints)
+        mark = len(adjoints.builder.ops)
+        self._pull_op(forward, k, op, adjoints)
+        forward[k] = [*before, *forward[k]]
+        if self.restore:
+            self._settle(mark, adjoints)
+
+    def _restore(self, op: Op, adjoints: Adjoints) -> list[Op]:
+        """Write the restoring of what a write has overwritten; what that keeps, for before it."""
+        if not isinstance(op, Update):
+            for result in results(op):
+                if result in self.restore and self._outlives(op, result, adjoints):
+                    self.memory(result, adjoints)
+            return []
+        if op.version not in self.restore:
+            return []
+        before, saved = saved_part(op)
+        b = adjoints.builder
+        loc = op.loc
+        with b.at(None if loc is None else replace(loc, reverse=loc.reverse + 1)):
+            if covers(op):
+                kind, hint = op.target.type, op.target.hint
+                adjoints.memory[op.target] = b.apply_typed(np.ndarray.copy, (saved,), kind, hint)
+            else:
+                restore(op, saved, adjoints, self.memory(op.version, adjoints))
+        return before
+
+    def _outlives(self, op: Op, result: Value, adjoints: Adjoints) -> bool:
+        """Whether a block hands on memory that was there before it, or that is restored later."""
+        if adjoints.restored(result) is not None or not isinstance(op, (For, While)):
+            return True
+        return op.carried[op.results.index(result)] is not UNDEFINED
+
+    def _settle(self, mark: int, adjoints: Adjoints) -> None:
+        """Let what was just written read restored memory where the primal's is written over."""
+        b = adjoints.builder
+        made = b.ops[mark:]
+        read: dict[Value, None] = {}
+        for op in made:
+            if not (isinstance(op, Apply) and op.result in self.first):
+                read.update(values_read(op))
+        held = [s for s in adjoints.states.values() if isinstance(s, Value) and s in self.volatile]
+        stale = [v for v in (*read, *held) if v in self.volatile]
+        if not stale:
+            return
+        del b.ops[mark:]
+        mapping: dict[Value, Any] = {}
+        for value in stale:
+            found = current(value, self.volatile, adjoints)
+            if found is not None:
+                mapping[value] = found
+        for op in made:
+            if isinstance(op, Apply) and op.result in self.first:
+                b.append(op)
+            else:
+                start = len(b.ops)
+                b.ops.append(op)
+                b.substitute(start, mapping)
+        for key, state in adjoints.states.items():
+            if isinstance(state, Value) and state in mapping:
+                adjoints.states[key] = b.apply(np.ndarray.copy, mapping[state])
+
+    def _pull_op(self, forward: Forward, k: int, op: Op, adjoints: Adjoints) -> None:
         b = adjoints.builder
         loc = op.loc
         with b.at(None if loc is None else replace(loc, reverse=loc.reverse + 1)):
@@ -214,6 +254,9 @@ class Reverser:
 
     def _pull_update(self, op: Update, adjoints: Adjoints) -> list[Op]:
         kind = op.target.type
+        if isinstance(kind, Array):
+            pull_write(op, adjoints)
+            return [op]
         if (
             op.callee is operator.setitem
             and isinstance(kind, ListType)
@@ -228,6 +271,25 @@ class Reverser:
             return [read, op]
         pull_update(op, adjoints, None)
         return [op]
+
+    def memory(self, version: Value, adjoints: Adjoints) -> Value:
+        """Memory that holds a version of a written array; of the last one, a copy."""
+        found = adjoints.restored(version)
+        if found is None:
+            copier = runtime.copied if version in self.partial else np.ndarray.copy
+            found = adjoints.builder.apply_typed(copier, (version,), version.type, version.hint)
+            adjoints.memory[version] = found
+            self.last[version] = None
+            self.first[found] = None
+        return found
+
+    def remember(
+        self, results_: tuple[Value, ...], block: Block, adjoints: Adjoints, child: Adjoints
+    ) -> None:
+        """At the end of a block, what it hands on is what its results are restored to."""
+        for result, end in zip(results_, block.yields, strict=False):
+            if result in self.restore and isinstance(end, Value):
+                child.memory[end] = self.memory(result, adjoints)
 
     # ---- branches
 
@@ -248,16 +310,15 @@ class Reverser:
 
     def _branch(self, block: Block, results_: tuple[Value, ...], adjoints: Adjoints) -> _Region:
         child = Adjoints(Builder(adjoints.builder), adjoints.active, adjoints)
+        self.remember(results_, block, adjoints, child)
         inside = defined_in(block)
         for result, end in zip(results_, block.yields, strict=False):
             state = adjoints.get(result)
             if state is not None and end is not UNDEFINED:
-                if isinstance(end, Value) and end in adjoints.states and end not in inside:
-                    pass
                 child.add(end, state)
         forward = self.sweep(block, child)
         changed = {v: None for v in child.states if v not in inside}
-        return _Region(block, forward, child, inside, changed, self.written)
+        return _Region(block, forward, child, inside, changed, self)
 
     def _join(
         self, regions: list[_Region], adjoints: Adjoints
@@ -281,18 +342,43 @@ class Reverser:
                     column.append(self.zeros(child.builder, value))
                 else:
                     column.append(child.atom(state, value))
+        memories = self._join_memory(regions, adjoints, outcomes, yields)
         blocks, extra = [], []
         for k, (region, column) in enumerate(zip(regions, yields, strict=True)):
             block = prune_block(region.adjoints.builder.block((), tuple(column)))
             needed = [v for v in free_values(block) if v in region.inside]
-            mapping = region.keep(needed)
+            mapping = region.keep(needed, block)
             exports = {v: Value(v.hint, v.type) for v in mapping.values()}
             for kept, export in exports.items():
                 extra.append((export, (k, kept)))
             blocks.append(rename_values(block, {v: exports[kept] for v, kept in mapping.items()}))
-        for value, outcome in zip(changed, outcomes, strict=True):
+        for value, outcome in zip(changed, outcomes, strict=False):
             adjoints.set(value, outcome)
+        adjoints.memory.update(memories)
         return blocks, extra, tuple(outcomes)
+
+    def _join_memory(
+        self,
+        regions: list[_Region],
+        adjoints: Adjoints,
+        outcomes: list[Value],
+        yields: list[list[Atom]],
+    ) -> dict[Value, Value]:
+        """Restored memory of arrays from around that branches write."""
+        around: dict[Value, None] = {}
+        for region in regions:
+            around.update((v, None) for v in region.adjoints.memory if v not in region.inside)
+        kept: dict[Value, Value] = {}
+        for value in around:
+            found = [self.memory(value, region.adjoints) for region in regions]
+            if all(f is found[0] for f in found) and adjoints.restored(value) is found[0]:
+                continue
+            outcome = Value(value.hint, value.type)
+            kept[value] = outcome
+            outcomes.append(outcome)
+            for column, end in zip(yields, found, strict=True):
+                column.append(end)
+        return kept
 
     # ---- with and try
 
@@ -309,7 +395,7 @@ class Reverser:
         if manager is not None:
             b.append(With(manager, blocks[0], outcomes, b.loc))
         else:
-            self._splice(blocks[0], region, adjoints)
+            self._splice(blocks[0], region, outcomes, adjoints)
         body = region.forward_block(extra, 0)
         return replace(
             op,
@@ -324,12 +410,19 @@ class Reverser:
             return b.apply_typed(runtime.zeros_like, (value,), kind, hint)
         return spaces.zeros(b, value, hint)
 
-    def _splice(self, block: Block, region: _Region, adjoints: Adjoints) -> None:
+    def _splice(
+        self, block: Block, region: _Region, outcomes: tuple[Value, ...], adjoints: Adjoints
+    ) -> None:
         """Write a reverse block as it is, without a region of its own."""
         for op in block.ops:
             adjoints.builder.append(op)
-        for value, end in zip(region.changed, block.yields, strict=True):
+        for value, end in zip(region.changed, block.yields, strict=False):
             adjoints.set(value, end)
+        for value, memory in list(adjoints.memory.items()):
+            if memory in outcomes:
+                end = block.yields[outcomes.index(memory)]
+                assert isinstance(end, Value)
+                adjoints.memory[value] = end
 
     def _errstate(self, op: With, adjoints: Adjoints) -> Value | None:
         """The reverse of code under ``np.errstate`` runs under it: it warns no more than that."""
@@ -347,7 +440,31 @@ class Reverser:
     """Values that exist on some paths only."""
     written: dict[Value, None] = field(default_factory=dict)
     """Versions of containers that are written somewhere."""
+    volatile: Volatile = field(default_factory=lambda: Volatile({}))
+    last: dict[Value, None] = field(default_factory=dict)
+    """Last versions of arrays: what the reverse sweep restores earlier ones from."""
+    first: dict[Value, None] = field(default_factory=dict)
+    """The copies of those that it begins with."""
     depth: int = 0
+
+    def protect(
+        self, needed: list[Value], block: Block
+    ) -> tuple[dict[Value, Value], list[tuple[Value, Apply]]]:
+        """Copies of values that are read in the reverse sweep and written in the forward one."""
+        mapping: dict[Value, Value] = {}
+        copies: list[tuple[Value, Apply]] = []
+        for value in needed:
+            mapping[value] = value
+            if value not in self.volatile or value in self.last:
+                continue
+            if isinstance(value.type, Array) and only_for_shape(value, block):
+                continue
+            for root in self.volatile.roots(value):
+                self.wanted[root] = None
+            copy = Value(value.hint, value.type)
+            copies.append((value, Apply(runtime.copied, (value,), (), copy, None)))
+            mapping[value] = copy
+        return mapping, copies
 
     def _pull_try(self, op: Try, adjoints: Adjoints) -> Try:
         """The path taken is noted, and the reverse takes it backwards."""
@@ -358,7 +475,7 @@ class Reverser:
         blocks, extra, outcomes = self._join(regions, adjoints)
         b = adjoints.builder
         if len(inner) == 1:  # only a `finally`: there is one path
-            self._splice(blocks[0], regions[0], adjoints)
+            self._splice(blocks[0], regions[0], outcomes, adjoints)
             return replace(
                 op,
                 body=regions[0].forward_block(extra, 0),
@@ -411,7 +528,7 @@ class _Region:
     adjoints: Adjoints
     inside: dict[Value, None]
     changed: dict[Value, None]
-    written: dict[Value, None]
+    reverser: Reverser
     copies: list[tuple[Value, Apply]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -419,9 +536,9 @@ class _Region:
             for op in ops:
                 self.inside.update(dict.fromkeys(results(op)))
 
-    def keep(self, needed: list[Value]) -> dict[Value, Value]:
+    def keep(self, needed: list[Value], block: Block) -> dict[Value, Value]:
         """For each value the reverse reads, what to keep: a copy if it is overwritten later."""
-        mapping, self.copies = protect(needed, self.written)
+        mapping, self.copies = self.reverser.protect(needed, block)
         return mapping
 
     def forward_block(
@@ -433,20 +550,15 @@ class _Region:
         return Block((), ops, (*self.block.yields, *first, *more))
 
 
-def protect(
-    needed: list[Value], written: dict[Value, None]
-) -> tuple[dict[Value, Value], list[tuple[Value, Apply]]]:
-    """Copies of values that are read in the reverse sweep and written in the forward one."""
-    mapping: dict[Value, Value] = {}
-    copies: list[tuple[Value, Apply]] = []
-    for value in needed:
-        if value in written:
-            copy = Value(value.hint, value.type)
-            copies.append((value, Apply(runtime.copied, (value,), (), copy, None)))
-            mapping[value] = copy
-        else:
-            mapping[value] = value
-    return mapping, copies
+def only_for_shape(value: Value, block: Block) -> bool:
+    """Whether a block reads nothing of an array but its shape."""
+    return all(
+        isinstance(op, Apply) and op.callee in SHAPE
+        for op in all_ops(block)
+        if value in operands(op)
+    ) and not any(
+        value in b.yields for b in (block, *(b for op in all_ops(block) for b in blocks(op)))
+    )
 
 
 def with_copies(
@@ -461,6 +573,64 @@ def with_copies(
         made.append(op)
         made += [waiting[r] for r in results(op) if r in waiting]
     return tuple(made)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Swept:
+    """A block and its reverse."""
+
+    forward: tuple[Op, ...]
+    """The operations of the block, keeping what the reverse reads."""
+    reverse: Block
+    """Parameters are the cotangents of the outputs, yields the adjoints of the inputs."""
+    kept: dict[Value, Value]
+    """What the reverse reads of the block, and the values it finds that in."""
+
+
+def sweep_block(
+    block: Block,
+    inputs: tuple[Value, ...],
+    outputs: tuple[Atom, ...],
+    builder: Callable[[], Builder],
+    functions: Any,
+    *,
+    seed: Atom | None = None,
+    managers: dict[Value, Effect] | None = None,
+) -> Swept:
+    """The reverse of a block, from ``outputs`` to ``inputs``; ``seed`` is the cotangent of the
+    first output, if it is known.
+
+    A sweep shows which written arrays it reads; if it has to restore some, it is done again.
+    """
+    active = active_values(
+        block, inputs, [o for o in outputs if isinstance(o, Value)], rules.is_constant
+    )
+    active.update(dict.fromkeys(inputs))
+    restore: frozenset[Value] = frozenset()
+    while True:
+        b = builder()
+        b.primal = {op.result: op for op in all_ops(block) if isinstance(op, Apply)}
+        adjoints = Adjoints(b, lambda v: v in active)
+        seeds: list[Value] = []
+        if seed is not None and isinstance(outputs[0], Value):
+            adjoints.add(outputs[0], seed)
+        for output in outputs if seed is None else ():
+            hint = spaces.value_hint(output, "_bar") or "out_bar"
+            made = Value(hint, spaces.tangent_type(atom_type(output)))
+            seeds.append(made)
+            adjoints.add(output, made)
+        reverser = Reverser(Transposer(adjoints.active), functions)
+        reverser.managers = managers or {}
+        reverser.restore = restore
+        forward = reverser.sweep(block, adjoints)
+        bars = [adjoints.take(v) or spaces.zeros(b, v) for v in inputs]
+        reverse = prune_block(b.block(tuple(seeds), tuple(bars)))
+        kept, copies = reverser.protect(list(free_values(reverse)), reverse)
+        wanted = {v for v in reverser.wanted if isinstance(v.type, Array)}
+        if wanted <= restore:
+            ops = with_copies(flat_ops(forward), block.params, copies)
+            return Swept(ops, reverse, kept)
+        restore |= chained(block, wanted)
 
 
 def rename_values(block: Block, mapping: dict[Value, Any]) -> Block:
@@ -488,6 +658,8 @@ class _LoopPlan:
         self.child = LoopAdjoints(Builder(adjoints.builder), adjoints, everything_in(op.body))
         self.bars: dict[int, Value] = {}
         self.appended: dict[int, tuple[Value, Value]] = {}
+        self.memory: dict[int, Value] = {}
+        """What carries the memory of restored arrays."""
         self.position: Value | None = None
 
     def write_body(self) -> None:
@@ -503,7 +675,13 @@ class _LoopPlan:
             pass
         for k in range(len(op.results)):
             if k in self.bars:
+                if self.params[k] in self.reverser.volatile:
+                    child.owned.add(self.bars[k])
                 child.add(op.body.yields[k], self.bars[k])
+        for k, (result, end) in enumerate(zip(op.results, op.body.yields, strict=False)):
+            known = self.adjoints.restored(result) is not None
+            if known and result in self.reverser.restore and isinstance(end, Value):
+                self.memory[k] = child.memory[end] = Value(result.hint, result.type)
         self.forward = self.reverser.sweep(op.body, child)
         for ops in self.forward:
             for inner in ops:
@@ -514,7 +692,10 @@ class _LoopPlan:
             bar = child.take(self.params[k])
             if bar is None:
                 bar = spaces.zeros(child.builder, self._like(k))
+            elif self.params[k] in self.reverser.volatile and isinstance(bar.type, Array):  # type: ignore[union-attr]
+                bar = child.own(self.params[k])
             self.next[k] = bar
+        self.restored = {k: self.reverser.memory(self.params[k], child) for k in self.memory}
 
     def _loops_back(self, k: int) -> bool:
         return self.adjoints.active(self.params[k])
@@ -591,12 +772,13 @@ class _LoopPlan:
             state = child.states.get(value)
             ends.append(param if state is None else child.atom(state, value))
         ends += [version for _, version in self.appended.values()]
+        ends += self.restored.values()
         body = prune_block(child.builder.block((), tuple(ends)))
         needed = [v for v in free_values(body) if v in self.inside]
         body, needed = recomputed(
-            body, needed, flat_ops(self.forward), self.inside, self.targets, self.reverser.written
+            body, needed, flat_ops(self.forward), self.inside, self.targets, self.reverser.volatile
         )
-        mapping, copies = protect(needed, self.reverser.written)
+        mapping, copies = self.reverser.protect(needed, body)
         ops = with_copies(flat_ops(self.forward), op.body.params, copies)
         keep = [mapping[v] for v in needed]
         streams, bound, forward = self._tape(body, needed, keep, ops, mapping)
@@ -604,6 +786,7 @@ class _LoopPlan:
             *self.bars.values(),
             *(p for _, p in accumulated),
             *(m for m, _ in self.appended.values()),
+            *self.memory.values(),
         )
         targets = tuple(v for v, _ in bound)
         head = tuple(o for _, made in bound for o in made)
@@ -737,6 +920,8 @@ class _LoopPlan:
             state = adjoints.get(op.results[k])
             if state is None:
                 inits.append(self.reverser.zeros(b, op.results[k], self.bars[k].hint))
+            elif op.results[k] in self.reverser.volatile and isinstance(op.results[k].type, Array):
+                inits.append(adjoints.own(op.results[k]))
             else:
                 inits.append(adjoints.atom(state, op.results[k]))
         for value, param in accumulated:
@@ -747,6 +932,7 @@ class _LoopPlan:
                 inits.append(self._owned(adjoints.atom(state, value)))
         for made, _ in self.appended.values():
             inits.append(b.apply_typed(make_list, (), made.type, made.hint))
+        inits += [self.reverser.memory(op.results[k], adjoints) for k in self.memory]
         count = len(streams)
         outcomes = tuple(Value(p.hint, p.type) for p in block.params[count:])
         b.append(For(streams, tuple(inits), block, outcomes, False, b.loc))
@@ -769,6 +955,10 @@ class _LoopPlan:
                 )
             adjoints.add(stream.sequence, whole)
             position += 1
+        for k, outcome in zip(self.memory, outcomes[position:], strict=True):
+            before = op.carried[k]
+            if isinstance(before, Value):
+                adjoints.memory[before] = outcome
 
 
 def _is(atom: Atom, value: int) -> bool:

@@ -104,6 +104,13 @@ def shape_of(b: Builder, value: Atom) -> Atom:
     return b.apply(np.shape, value)
 
 
+def spread(b: Builder, term: Atom, like: Value) -> Atom:
+    """An adjoint of an array in the full shape of the array."""
+    if same_shape(atom_type(term), like.type):
+        return term
+    return b.apply_typed(np.broadcast_to, (term, shape_of(b, like)), like.type)
+
+
 def add(b: Builder, x: Atom, y: Atom, hint: str = "") -> Atom:
     """The sum of two adjoints of one value."""
     kind = atom_type(x)

@@ -36,4 +36,5 @@ from . import (  # noqa: E402, F401, I001
     casts,
     creation,
     interactions,
+    arrays_written,
 )

@@ -1,0 +1,525 @@
+"""Arrays that are written in place: whose memory a name refers to, and how it is changed.
+
+Most arrays are never written and are plain values.  One that is written is a *buffer*: its memory is
+a place, the state holds its present version there, and names hold an ``ArrayRef``: the place, and the
+path of views that leads from the whole to what the name stands for.  Two names for one array, a view
+of a view and a row bound by a loop are different paths to one place, so a write through one of them
+is seen through all.  Every read makes the view anew, from the present version: the IR knows versions
+and no aliases.
+
+Which arrays are buffers shows only when a write is met.  Then the function is lowered again with the
+expression that made the memory marked (``NeedsBuffer``); so code that writes nothing pays nothing.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+
+from srcad import runtime
+from srcad.frontend import containers, expressions
+from srcad.frontend.abstract import (
+    NONE,
+    Abstract,
+    ArrayRef,
+    Held,
+    ListRef,
+    Static,
+    TupleRef,
+)
+from srcad.frontend.fence import refusal
+from srcad.frontend.lowering import Lowering, NeedsBuffer
+from srcad.ir import Apply, Atom, Literal, Value, View
+from srcad.ir.infer import atom_type
+from srcad.ir.sharing import Sharing, is_basic_index, sharing, views
+from srcad.ir.types import (
+    Array,
+    Number,
+    NumPyScalar,
+    Opaque,
+    TupleType,
+    Type,
+    Unknown,
+    dims_of,
+    is_complex,
+    rank,
+    same_shape,
+)
+
+WHOLE = Literal(Ellipsis)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Origin:
+    """Where the memory of an array value comes from."""
+
+    site: Any
+    """The expression that made it."""
+    op: Apply | None = None
+    merged: tuple[Atom, ...] = ()
+    """The values of several paths, of which it is one."""
+    owner: str = ""
+    """The name of the object outside the function that it belongs to."""
+
+
+# ---- which arrays are buffers
+
+
+def made(low: Lowering, value: Value, site: Any = None) -> Abstract:
+    """An array that has just come into being: a buffer if its memory is known to be written."""
+    session = low.session
+    if low.internal and site is None:
+        return value
+    op = low.builder.definition(value) if site is None else None
+    if value in session.made:
+        return value
+    site = low.site() if site is None else site
+    session.made[value] = Origin(site, op)
+    if site not in session.buffers or (op is not None and views(op)):
+        return value
+    return new_buffer(low, value, op)
+
+
+def new_buffer(low: Lowering, value: Value, op: Apply | None = None) -> ArrayRef:
+    """A place for the memory of an array."""
+    ref = ArrayRef(low.session.new_place())
+    low.restate(ref, Held(value))
+    if op is not None and op.callee in _CONTIGUOUS and not op.keywords:
+        low.session.contiguous.add(ref.place)
+    return ref
+
+
+def argument(low: Lowering, value: Value, site: Any) -> Abstract:
+    """An array that is handed in: a buffer, still the caller's, if the function writes into it."""
+    low.session.made[value] = Origin(site)
+    return new_buffer(low, value) if site in low.session.buffers else value
+
+
+def own(low: Lowering, ref: ArrayRef) -> None:
+    """Copy the caller's array: from here on it is the function's."""
+    held = low.contents(ref)
+    assert isinstance(held, Held)
+    copy = low.builder.apply(np.array, held.value, hint=held.value.hint)
+    assert isinstance(copy, Value)
+    low.restate(ref, Held(copy))
+
+
+def outside(low: Lowering, value: Value, name: str) -> None:
+    """Note an array that exists outside the function: it is read only."""
+    low.session.made[value] = Origin(None, owner=name)
+
+
+def require_disjoint(low: Lowering) -> None:
+    """Check at the start of the function that no argument shares memory with one it writes."""
+    session = low.session
+    others = session.importer.arrays
+    seen: set[frozenset[Value]] = set()
+    for value in session.owned:
+        for other in others:
+            pair = frozenset((value, other))
+            if other is not value and pair not in seen:
+                seen.add(pair)
+                session.prelude.effect(runtime.require_disjoint, value, other)
+
+
+_CONTIGUOUS = {
+    np.zeros,
+    np.ones,
+    np.empty,
+    np.full,
+    np.arange,
+    np.linspace,
+    np.ndarray.copy,
+    np.eye,
+}
+
+
+def written(low: Lowering, value: Abstract) -> NoReturn:
+    """A plain array is written: lower the function again, with its memory as a place."""
+    found: dict[Any, None] = {}
+    if not isinstance(value, Value) or not _trace(low, value, found, set()):
+        low.refuse(*refusal("index write"))
+    fresh = frozenset(found) - low.session.buffers
+    if not fresh:
+        low.refuse(*refusal("shared array"))
+    raise NeedsBuffer(fresh)
+
+
+def _trace(low: Lowering, value: Value, found: dict[Any, None], seen: set[Value]) -> bool:
+    """Collect the expressions that make the memory of an array; whether all are known."""
+    if value in seen:
+        return True
+    seen.add(value)
+    origin = low.session.made.get(value)
+    if origin is None:
+        op = low.builder.definition(value)
+        if op is None:
+            return False
+        origin = Origin(None, op)
+    if origin.owner:
+        low.refuse(*refusal("array outside", name=origin.owner))
+    if origin.merged:
+        sources = [a for a in origin.merged if isinstance(a, Value)]
+        return all(_trace(low, a, found, seen) for a in sources)
+    if origin.op is not None:
+        shared = views(origin.op)
+        if shared:
+            return all(_trace(low, a, found, seen) for a in shared)
+    if origin.site is None:
+        return False
+    found[origin.site] = None
+    return True
+
+
+def handed_on(low: Lowering, value: Value, atoms: tuple[Atom | None, ...]) -> None:
+    """Note the values of several paths that one value stands for."""
+    if isinstance(value.type, (Array, Unknown)):
+        merged = tuple(a for a in atoms if a is not None)
+        low.session.made[value] = Origin(None, merged=merged)
+
+
+# ---- reading and viewing
+
+
+def kind_of(low: Lowering, ref: ArrayRef) -> Type:
+    """The type of the array or view that a reference stands for."""
+    return atom_type(low.atom(ref))
+
+
+def get_item(low: Lowering, ref: ArrayRef, index: Abstract) -> Abstract:
+    """``ref[index]``: a view where NumPy makes one."""
+    where = low.atom(index)
+    if is_basic_index(where):
+        array = low.atom(ref)
+        kind = low.builder.typed(operator.getitem, (array, where))
+        if isinstance(kind, Array) and kind.dims != ():
+            return ArrayRef(ref.place, (*ref.path, View(operator.getitem, (where,))))
+    found = low.builder.apply(operator.getitem, low.atom(ref), where)
+    return containers.wrap(low, found)
+
+
+def attribute(low: Lowering, ref: ArrayRef, descriptor: Any) -> Abstract:
+    """An attribute that is data, such as ``.T``."""
+    return called(low, descriptor, [ref], {})
+
+
+def called(
+    low: Lowering, function: Any, args: list[Abstract], keywords: dict[str, Abstract]
+) -> Abstract:
+    """A pure call of which buffers are arguments: its result may be a view of one."""
+    given = [*args, *keywords.values()]
+    atoms = [low.peek(a) for a in args]
+    named: dict[str, Any] = {k: low.peek(v) for k, v in keywords.items()}
+    pairs = tuple(named.items())
+    kind = low.builder.typed(function, tuple(atoms), pairs)
+    shared = (
+        {} if isinstance(kind, (Number, NumPyScalar)) else sharing(function, tuple(atoms), pairs)
+    )
+    refs = [a for a in given if isinstance(a, ArrayRef)]
+    which = [r for r in refs if low.peek(r) in shared]
+    if not which:
+        return containers.wrap(low, low.builder.apply(function, *atoms, **named))
+    first = args[0] if args else None
+    others = [a for a in (*atoms, *named.values()) if a in shared and a is not atoms[0]]
+    if first is which[0] and isinstance(first, ArrayRef) and len(which) == 1 and not others:
+        step = View(function, tuple(atoms[1:]), pairs)
+        found = _viewed(low, first, step, kind)
+        if found is not None:
+            known = first.place in low.session.contiguous and not first.path and not pairs
+            if shared[atoms[0]] is Sharing.SOMETIMES and not known:  # type: ignore[index]  # it is a value
+                whole = low.atom(ArrayRef(first.place))
+                part = found if isinstance(found, ArrayRef) else _first(low, found)
+                low.builder.effect(runtime.require_view, low.atom(part), whole)
+            return found
+    for ref in which:  # several arrays, or a list of views: read from now on, but not written
+        low.freeze(ref)
+    return containers.wrap(low, low.builder.apply(function, *atoms, **named))
+
+
+def _first(low: Lowering, parts: Abstract) -> Abstract:
+    items = containers.items_of(low, parts)
+    assert items
+    return items[0]
+
+
+def _viewed(low: Lowering, ref: ArrayRef, step: View, kind: Type) -> Abstract | None:
+    match kind:
+        case Array():
+            return ArrayRef(ref.place, (*ref.path, step))
+        case TupleType(items=items, cls=cls) if all(isinstance(i, Array) for i in items):
+            parts = tuple(
+                ArrayRef(ref.place, (*ref.path, step, View(operator.getitem, (Literal(k),))))
+                for k in range(len(items))
+            )
+            return low.new_list(containers.Items(parts)) if cls is list else TupleRef(parts)
+    return None
+
+
+def settled(low: Lowering, value: Abstract) -> Abstract:
+    """An item of an iteration over a buffer: a number is read when it is its turn."""
+    match value:
+        case ArrayRef():
+            found = low.atom(value)
+            kind = atom_type(found)
+            if isinstance(kind, Array) and kind.dims != ():
+                return value
+            return containers.wrap(low, found)
+        case TupleRef(items=items, cls=cls):
+            return TupleRef(tuple(settled(low, i) for i in items), cls)
+    return value
+
+
+# ---- writing
+
+
+def store(low: Lowering, ref: ArrayRef, index: Atom, value: Abstract) -> None:
+    """``ref[index] = value``"""
+    _write(low, ref, operator.setitem, index, _item(low, ref, value))
+
+
+def _write(low: Lowering, ref: ArrayRef, callee: Any, index: Atom, item: Atom) -> None:
+    if ref.place in low.session.frozen:
+        low.refuse(*refusal("shared array"))
+    held, path = low.contents(ref), ref.path
+    assert isinstance(held, Held)
+    if (
+        index is WHOLE
+        and path
+        and path[-1].callee is operator.getitem
+        and isinstance(kind_of(low, ArrayRef(ref.place, path[:-1])), Array)
+    ):
+        path, index = path[:-1], path[-1].args[0]
+    version = low.builder.update(callee, held.value, index, item, path=path)
+    low.restate(ref, Held(version))
+
+
+def _item(low: Lowering, ref: ArrayRef, value: Abstract) -> Atom:
+    """What is written, as an atom."""
+    if isinstance(value, (ListRef, TupleRef)):
+        item = low.builder.apply(np.asarray, low.peek(value))
+    else:
+        item = low.atom(value)
+    kind, whole = atom_type(item), kind_of(low, ArrayRef(ref.place))
+    if is_complex(kind) and not is_complex(whole):
+        low.refuse(
+            "a complex number is written into a real array", "make the array with dtype=complex"
+        )
+    if isinstance(kind, Opaque) or not isinstance(kind, (Number, NumPyScalar, Array, Unknown)):
+        low.refuse(f"a value of type {kind} is written into an array", "write numbers or arrays")
+    return item
+
+
+_LINEAR = {operator.add: operator.iadd, operator.sub: operator.isub}
+
+
+def augment(low: Lowering, ref: ArrayRef, op: Any, index: Atom, value: Abstract) -> None:
+    """``ref[index] op= value``"""
+    array = low.atom(ref)
+    part = low.builder.typed(operator.getitem, (array, index))
+    whole = kind_of(low, ArrayRef(ref.place))
+    item = _item(low, ref, value)
+    if op in _LINEAR and is_basic_index(index) and _is_inexact(whole):
+        _write(low, ref, _LINEAR[op], index, item)
+        return
+    current = array if index is WHOLE else low.builder.apply(operator.getitem, array, index)
+    found = expressions.binary(low, op, containers.wrap(low, current), containers.wrap(low, item))
+    kind = atom_type(low.atom(found))
+    if isinstance(part, Array) and not _is_inexact(whole) and _is_inexact(kind):
+        low.refuse(
+            "an array of integers is changed by floats in place",
+            "the plain function raises TypeError here too: make the array with dtype=float",
+        )
+    store(low, ref, index, found)
+
+
+def _is_inexact(kind: Type) -> bool:
+    match kind:
+        case Array(dtype=dtype) | NumPyScalar(dtype=dtype):
+            return dtype is not None and np.dtype(dtype).kind in "fc"
+        case Number(kind=name):
+            return name in ("float", "complex")
+    return False
+
+
+# ---- functions that write
+
+
+def target(low: Lowering, value: Abstract) -> ArrayRef:
+    """The buffer that a call writes into."""
+    if isinstance(value, ArrayRef):
+        return value
+    return written(low, value)
+
+
+def write_out(
+    low: Lowering,
+    function: Any,
+    args: list[Abstract],
+    keywords: dict[str, Abstract],
+    out: Abstract,
+    call: Callable[[Lowering, Any, list[Abstract], dict[str, Abstract]], Abstract],
+) -> Abstract:
+    """``function(*args, out=out, where=…)``: what it returns is ``out``."""
+    if isinstance(out, TupleRef) and len(out.items) == 1:
+        out = out.items[0]
+    ref = target(low, out)
+    rest = {k: v for k, v in keywords.items() if k not in ("out", "where", "casting")}
+    where = keywords.get("where")
+    result = call(low, function, args, rest)
+    _require_castable(low, ref, result)
+    if where is not None and not (isinstance(where, Static) and where.value is True):
+        if not isinstance(function, np.ufunc):
+            low.refuse(*refusal("out argument", name=getattr(function, "__name__", "this call")))
+        result = _where(low, where, result, ref)
+    store(low, ref, WHOLE, result)
+    return ref
+
+
+def _require_castable(low: Lowering, ref: ArrayRef, value: Abstract) -> None:
+    kind = atom_type(low.atom(value))
+    if not _is_inexact(kind_of(low, ref)) and _is_inexact(kind):
+        low.refuse(
+            "floats are written into an array of integers by a function",
+            "the plain function raises TypeError here too: make the array with dtype=float",
+        )
+
+
+def _where(low: Lowering, where: Abstract, value: Abstract, ref: ArrayRef) -> Abstract:
+    atoms = (low.atom(where), low.atom(value), low.atom(ref))
+    return containers.wrap(low, low.builder.apply(np.where, *atoms))
+
+
+def _fill(low: Lowering, array: Abstract, value: Abstract) -> None:
+    store(low, target(low, array), WHOLE, value)
+
+
+def _sort(low: Lowering, array: Abstract, axis: Abstract = Static(-1), **options: Abstract) -> None:
+    ref = target(low, array)
+    named: dict[str, Any] = {k: low.atom(v) for k, v in options.items()}
+    found = low.builder.apply(np.sort, low.atom(ref), low.atom(axis), **named)
+    store(low, ref, WHOLE, containers.wrap(low, found))
+
+
+def _copyto(
+    low: Lowering,
+    array: Abstract,
+    source: Abstract,
+    casting: Abstract | None = None,
+    where: Abstract | None = None,
+) -> None:
+    ref = target(low, array)
+    if where is not None and not (isinstance(where, Static) and where.value is True):
+        source = _where(low, where, source, ref)
+    if casting is None:
+        _require_castable(low, ref, source)
+    store(low, ref, WHOLE, source)
+
+
+def _cycled(low: Lowering, values: Abstract, count: Atom) -> Abstract:
+    """As many of the values as are wanted, from the first again after the last."""
+    atom = low.peek(values)
+    if rank(atom_type(atom)) == 0:
+        return containers.wrap(low, atom)
+    apply = low.builder.apply
+    flat = apply(np.ravel, atom)
+    index = apply(operator.mod, apply(np.arange, count), apply(len, flat))
+    return containers.wrap(low, apply(operator.getitem, flat, index))
+
+
+def _flat(low: Lowering, ref: ArrayRef) -> ArrayRef:
+    if rank(kind_of(low, ref)) == 1:
+        return ref
+    found = called(low, np.reshape, [ref, Static(-1)], {})
+    assert isinstance(found, ArrayRef)
+    return found
+
+
+def _put(
+    low: Lowering,
+    array: Abstract,
+    indices: Abstract,
+    values: Abstract,
+    mode: Abstract = Static("raise"),
+) -> None:
+    if not (isinstance(mode, Static) and mode.value == "raise"):
+        low.refuse("np.put with a mode", "reduce the indices yourself")
+    index = low.builder.apply(np.ravel, low.builder.apply(np.asarray, low.peek(indices)))
+    count = low.builder.apply(len, index)
+    store(low, _flat(low, target(low, array)), index, _cycled(low, values, count))
+
+
+def _place(low: Lowering, array: Abstract, mask: Abstract, values: Abstract) -> None:
+    chosen = low.builder.apply(np.asarray, low.peek(mask), Literal(bool))
+    count = low.builder.apply(np.count_nonzero, chosen)
+    store(low, target(low, array), chosen, _cycled(low, values, count))
+
+
+def _putmask(low: Lowering, array: Abstract, mask: Abstract, values: Abstract) -> None:
+    ref = target(low, array)
+    atom = low.peek(values)
+    kind = atom_type(atom)
+    if rank(kind) != 0 and not same_shape(kind, kind_of(low, ref)):
+        low.refuse("np.putmask with values of another shape", "use np.place or an index")
+    store(low, ref, WHOLE, _where(low, mask, containers.wrap(low, atom), ref))
+
+
+def _fill_diagonal(
+    low: Lowering, array: Abstract, values: Abstract, wrap: Abstract = Static(False)
+) -> None:
+    ref = target(low, array)
+    dims = dims_of(kind_of(low, ref))
+    if dims is None or len(dims) != 2 or not (isinstance(wrap, Static) and wrap.value is False):
+        low.refuse("np.fill_diagonal of this array", "write a loop")
+    apply = low.builder.apply
+    shape = apply(np.shape, low.atom(ref))
+    sides = [apply(operator.getitem, shape, Literal(k)) for k in (0, 1)]
+    size = sides[0] if dims[0] == dims[1] and dims[0] is not None else apply(min, *sides)
+    index = apply(np.arange, size)
+    place = apply(containers.make_tuple, index, index)
+    store(low, ref, place, _cycled(low, values, size))
+
+
+def _at(low: Lowering, function: Abstract, array: Abstract, *rest: Abstract) -> None:
+    ufunc = function.value if isinstance(function, Static) else None
+    if ufunc not in (np.add, np.subtract) or len(rest) != 2:
+        low.refuse(*refusal("array method", name=f"{getattr(ufunc, '__name__', 'a ufunc')}.at"))
+    ref = target(low, array)
+    callee = np.add.at if ufunc is np.add else np.subtract.at
+    index = low.peek(rest[0])
+    _write(
+        low, ref, ADD_AT if callee == np.add.at else SUBTRACT_AT, index, _item(low, ref, rest[1])
+    )
+
+
+def _setitem(low: Lowering, array: Abstract, index: Abstract, value: Abstract) -> None:
+    containers.set_item(low, array, index, value)
+
+
+ADD_AT, SUBTRACT_AT = np.add.at, np.subtract.at
+
+_METHODS = np.ndarray
+WRITERS: dict[Any, Callable[..., None]] = {
+    _METHODS.fill: _fill,
+    _METHODS.sort: _sort,
+    _METHODS.put: _put,
+    np.copyto: _copyto,
+    np.put: _put,
+    np.place: _place,
+    np.putmask: _putmask,
+    np.fill_diagonal: _fill_diagonal,
+    np.ufunc.at: _at,
+    operator.setitem: _setitem,
+}
+"""Functions and methods that write into their first argument and return None."""
+
+
+def write(
+    low: Lowering, function: Any, args: list[Abstract], keywords: dict[str, Abstract]
+) -> Abstract:
+    """A call of one of ``WRITERS``."""
+    WRITERS[function](low, *args, **keywords)
+    return NONE

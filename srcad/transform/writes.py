@@ -1,0 +1,202 @@
+"""Adjoints and tangents of writes into arrays, and what is restored of overwritten memory.
+
+The adjoint of a written array is an array of the same shape that is written too: a view of the one
+has the same view of the other as its adjoint.
+
+    u[i] = v       v_bar += u_bar[i]; u_bar[i] = 0
+    u[i] += v      v_bar += u_bar[i]
+
+What a reverse sweep reads of an array may have been written over by then.  Only the overwritten part
+is kept, and put back on the way (``restore``): after the reverse of a write the memory holds what it
+held before it (Griewank and Walther, Evaluating Derivatives, 2nd ed., section 4.2, "prevalues").
+"""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from srcad import runtime
+from srcad.ir import Apply, Atom, Block, Literal, Op, Update, Value
+from srcad.ir.build import Builder
+from srcad.ir.infer import atom_type
+from srcad.ir.sharing import is_basic_index, views
+from srcad.ir.types import Array, TupleType, is_differentiable
+from srcad.ir.walk import all_ops
+from srcad.transform import spaces
+from srcad.transform.adjoints import Adjoints
+
+ADDING = {operator.iadd: 1, operator.isub: -1, np.add.at: 1, np.subtract.at: -1}
+"""Writes that add to what is there, and with which sign."""
+
+SHAPE = {len, np.shape, np.ndim, np.size}
+"""Functions that read the shape of an array, which no write changes."""
+
+
+def is_write(op: Op) -> bool:
+    """Whether an operation writes into an array."""
+    return isinstance(op, Update) and isinstance(op.target.type, Array)
+
+
+def writes_arrays(block: Block) -> bool:
+    """Whether a block, or one in it, writes into an array."""
+    return any(map(is_write, all_ops(block)))
+
+
+def part_of(b: Builder, array: Atom, op: Update) -> Atom:
+    """What a write writes, of another array of the same shape."""
+    for step in op.path:
+        array = b.view(step, array)
+    if _is_whole(op.args[0]):
+        return array
+    return b.apply(operator.getitem, array, op.args[0])
+
+
+def _is_whole(index: Atom) -> bool:
+    return isinstance(index, Literal) and index.value is Ellipsis
+
+
+def covers(op: Update) -> bool:
+    """Whether a write replaces the whole array."""
+    return op.callee is operator.setitem and not op.path and _is_whole(op.args[0])
+
+
+def copied_part(b: Builder, array: Atom, op: Update) -> Atom:
+    """The same, as memory of its own."""
+    part = part_of(b, array, op)
+    kind = atom_type(part)
+    if isinstance(part, Value) and isinstance(kind, Array) and is_basic_index(op.args[0]):
+        return b.apply(np.ndarray.copy, part)
+    return part
+
+
+# ---- reverse mode
+
+
+def pull_write(op: Update, adjoints: Adjoints) -> None:
+    """Move the adjoint of an array back over a write."""
+    if adjoints.get(op.version) is None:
+        return
+    b = adjoints.builder
+    value = op.args[1]
+    wanted = isinstance(value, Value) and adjoints.active(value)
+    if covers(op):
+        if wanted:
+            item = adjoints.take(op.version)
+            assert item is not None
+            adjoints.add(value, spaces.conform(b, item, value, elementwise=True))
+        return
+    bar = adjoints.own(op.version)
+    sign = ADDING.get(op.callee)
+    if wanted:
+        item = part_of(b, bar, op)
+        if sign is None and _may_repeat(op.args[0]):
+            shape = b.apply(np.shape, _viewed(b, bar, op))
+            item = b.apply_typed(runtime.last_writes, (op.args[0], shape, item), atom_type(item))
+        if sign == -1:
+            item = b.apply(operator.neg, item)
+        term = spaces.conform(b, item, value, elementwise=True)
+        adjoints.add(value, _apart(b, term, bar))
+    if sign is None:
+        bar = b.update(operator.setitem, bar, op.args[0], Literal(0.0), path=op.path)
+        adjoints.owned.add(bar)
+    adjoints.set(op.target, bar)
+
+
+def _apart(b: Builder, term: Atom, bar: Value) -> Atom:
+    """A term that later writes into the adjoint do not change."""
+    if not isinstance(term, Value) or not isinstance(term.type, Array):
+        return term
+    op = b.definition(term)
+    if term is bar or op is None or views(op):
+        return b.apply(np.ndarray.copy, term)
+    return term
+
+
+def _viewed(b: Builder, array: Atom, op: Update) -> Atom:
+    for step in op.path:
+        array = b.view(step, array)
+    return array
+
+
+def _may_repeat(index: Atom) -> bool:
+    """Whether an index may pick an element several times."""
+    if is_basic_index(index):
+        return False
+    kind = atom_type(index)
+    return not (isinstance(kind, Array) and kind.dtype == "bool")
+
+
+# ---- restoring
+
+
+def saved_part(op: Update) -> tuple[list[Op], Value]:
+    """What a write is about to write over, as operations before it."""
+    b = Builder()
+    b.loc = op.loc
+    part = copied_part(b, op.target, op)
+    assert isinstance(part, Value)
+    return list(b.ops), part
+
+
+def restore(op: Update, saved: Value, adjoints: Adjoints, memory: Value) -> None:
+    """Put back what a write has written over."""
+    b = adjoints.builder
+    version = b.update(operator.setitem, memory, op.args[0], saved, path=op.path)
+    adjoints.memory[op.target] = version
+
+
+class Volatile:
+    """Arrays whose memory is written, and views of them: what a reverse sweep cannot just read."""
+
+    def __init__(self, written: dict[Value, None]) -> None:
+        self.written = written
+        self.views: dict[Value, Apply] = {}
+        """The calls that make views of written arrays."""
+
+    def note(self, block: Block) -> None:
+        """Find the views in a block and the blocks in it."""
+        for op in all_ops(block):
+            if not isinstance(op, Apply) or not isinstance(op.result.type, (Array, TupleType)):
+                continue
+            if any(a in self.written or a in self.views for a in op.args if isinstance(a, Value)):
+                if any(a in self.written or a in self.views for a in views(op)):
+                    self.views[op.result] = op
+
+    def __contains__(self, value: object) -> bool:
+        return value in self.written or value in self.views
+
+    def roots(self, value: Value) -> list[Value]:
+        """The versions that a value is a view of."""
+        if value in self.written:
+            return [value]
+        op = self.views.get(value)
+        if op is None:
+            return []
+        return [r for a in op.args if isinstance(a, Value) for r in self.roots(a)]
+
+
+def current(value: Value, volatile: Volatile, adjoints: Adjoints) -> Value | None:
+    """A volatile value in terms of restored memory; None where that is not kept."""
+    if value in volatile.written:
+        return adjoints.restored(value)
+    op = volatile.views[value]
+    args: list[Atom] = []
+    for atom in op.args:
+        found: Atom | None = atom
+        if isinstance(atom, Value) and atom in volatile:
+            found = current(atom, volatile, adjoints)
+        if found is None:
+            return None
+        args.append(found)
+    made = adjoints.builder.apply(op.callee, *args, **dict(op.keywords))
+    return made if isinstance(made, Value) else None
+
+
+# ---- forward mode
+
+
+def differentiable(op: Update) -> bool:
+    """Whether the array that is written carries a derivative."""
+    return is_differentiable(op.version.type)

@@ -1,0 +1,751 @@
+"""Writing into arrays: every kind of index and operator, views, aliases, loops, helpers."""
+
+import dataclasses
+import math
+
+import numpy as np
+
+from .registry import case
+
+V = np.array([0.7, -1.3, 0.4, 2.1, 1.1])
+W = np.array([1.2, 0.3, -0.8, 0.5, 0.9])
+M = np.array([[0.5, -1.0, 2.0], [0.3, 0.8, -0.6], [1.1, 0.2, 0.4]])
+N = np.array([[0.2, 0.7, -0.3, 1.4], [0.9, -0.5, 0.6, 0.1]])
+S = 0.8
+
+
+# ---- stores by every kind of index
+
+
+@case((S, V))
+def elements(s, x):
+    u = np.zeros(3)
+    u[0] = s
+    u[1] = s * x[0]
+    u[-1] = u[0] * u[1]
+    return u * u[1]
+
+
+@case((V,))
+def slices_and_constants(x):
+    u = np.ones(6)
+    u[1:4] = x[:3] ** 2
+    u[2] = 3.0
+    u[::2] = u[::2] * x[0]
+    return u * u
+
+
+@case((V,))
+def negative_steps(x):
+    u = x.copy()
+    u[::-1] = x * x
+    u[4:1:-1] = x[:3]
+    return u * x
+
+
+@case((M,))
+def rows_columns_and_blocks(m):
+    u = m * 2.0
+    u[0] = m[1] * m[2]
+    u[:, 1] = m[0]
+    u[1:, ::2] = m[:2, 1:] ** 2
+    u[..., 0] = u[..., 2] * 0.5
+    return u * m
+
+
+@case((V,))
+def new_axes(x):
+    u = np.zeros((1, 5))
+    u[0, :] = x
+    u[:, None, 1] = x[2] * x[3]
+    return u[0] * x
+
+
+@case((V,))
+def integer_arrays(x):
+    u = x * 1.5
+    u[np.array([0, 3])] = x[1:3] * x[0]
+    u[[1, 2]] = 0.5
+    return u * u
+
+
+@case((V,))
+def repeated_integers_last_wins(x):
+    u = np.zeros(4)
+    i = np.array([1, 1, 0, 1, 3])
+    u[i] = x * x
+    return u * np.array([1.0, 2.0, 3.0, 4.0])
+
+
+@case((V,))
+def repeated_integers_add_once(x):
+    u = np.ones(4) * x[0]
+    u[np.array([1, 1, 2])] += x[:3]
+    return u * u
+
+
+@case((V,))
+def adds_at_every_repeat(x):
+    u = x[:4] * 0.5
+    np.add.at(u, np.array([1, 1, 2, 1, 0]), x * x)
+    np.subtract.at(u, [0, 0], x[1:3])
+    return u * u
+
+
+@case((V,))
+def masks(x):
+    u = x * x
+    u[x > 0.5] = 0.1
+    u[u > 1.0] *= x[0]
+    u[x < 0] = x[x < 0] ** 3
+    return u * x
+
+
+@case((M,))
+def mixed_indices(m):
+    u = m.copy()
+    u[1, [0, 2]] = m[0, 1:]
+    u[[0, 2], 1:] = m[:2, :2] * 2
+    return u * u
+
+
+@case((V, 1, 4))
+def run_time_bounds(x, i, j):
+    u = np.zeros(5)
+    u[i:j] = x[i:j] * x[0]
+    u[j - 1] = x[i]
+    k = i + 1
+    u[k] += u[j]
+    return u * x
+
+
+@case((S,))
+def broadcast_into_a_slice(s):
+    u = np.zeros((2, 3))
+    u[:] = s
+    u[1] = np.array([1.0, 2.0, 3.0]) * s
+    u[:, 0] = s * s
+    return u
+
+
+@case((V,))
+def integers_written(x):
+    u = x * x
+    u[1] = 2
+    u[2:4] = np.array([1, 3])
+    return u * x
+
+
+@case((V,))
+def float_into_an_integer_array_is_cut(x):
+    u = np.zeros(3, dtype=int)
+    u[0] = 2.7 * x[0]
+    return x * u[0] + x
+
+
+# ---- augmented assignment
+
+
+@case((V, W))
+def augmented_whole(x, y):
+    u = x * 1.0
+    u += y
+    u -= x * y
+    u *= y + 2.0
+    u /= x * x + 1.0
+    u **= 2
+    return u
+
+
+@case((V, W))
+def augmented_slices(x, y):
+    u = x + y
+    u[1:3] += y[:2]
+    u[:2] -= x[3:]
+    u[2:] *= y[2:]
+    u[::2] /= 2.0 + x[0]
+    u[1] **= 2
+    u[3] += u[1] * u[0]
+    return u * x
+
+
+@case((M,))
+def matmul_in_place(m):
+    u = m + 0.0
+    u @= m
+    return u
+
+
+@case((M,))
+def plus_own_transpose(m):
+    a = m * 1.0
+    a += a.T
+    return a * m
+
+
+@case((V,))
+def remainder_in_place(x):
+    u = x * 3.0
+    u %= 1.7
+    u //= 0.4
+    return u * x
+
+
+# ---- overwriting, reading before and after
+
+
+@case((V,))
+def read_before_and_after(x):
+    u = np.sin(x)
+    a = u[1] * u[2]
+    u[1] = a * x[0]
+    b = u[1] * u[2]
+    u[2] = b
+    return a + b * u[2] + u
+
+
+@case((V,))
+def overlapping_shift(x):
+    u = x * x
+    u[1:] = u[:-1]
+    u[:-2] = u[2:] * x[0]
+    return u * x
+
+
+@case((V,))
+def overlapping_sum(x):
+    u = x * x
+    u[1:] += u[:-1]
+    u[:-1] *= u[1:]
+    return u
+
+
+@case((V,))
+def nonlinear_overwrites(x):
+    u = x.copy()
+    u[1:4] = np.exp(u[1:4] * 0.3)
+    u[:] = u * u
+    v = np.tanh(u)
+    u[0] = v[1] * u[2]
+    u[2:] = np.sin(u[2:]) * v[2:]
+    return u * v
+
+
+@case((V,))
+def constant_overwrite_cuts(x):
+    u = x * x
+    s = np.sum(u)
+    u[:] = 1.0
+    u[0] = x[1]
+    return u * s
+
+
+# ---- views and aliases
+
+
+@case((V,))
+def view_written(x):
+    u = x * x
+    v = u[1:4]
+    v *= 2.0
+    v[0] = x[0]
+    w = v[1:]
+    w += x[3:]
+    return u * x
+
+
+@case((V,))
+def view_read_after_write(x):
+    u = x * 2.0
+    v = u[1:4]
+    u[2] = x[0] * x[1]
+    return v * v
+
+
+@case((V,))
+def two_names(x):
+    u = x + 0.0
+    v = u
+    v[0] = x[1]
+    v += 1.0
+    return u * v
+
+
+@case((N,))
+def reshape_and_transpose(a):
+    u = a * 1.0
+    u.reshape(-1)[2] = a[0, 0] * 3.0
+    u.T[1, 0] = a[1, 1]
+    r = u.ravel()
+    r[5] = r[0] * r[1]
+    np.transpose(u)[3] *= 2.0
+    return u * a
+
+
+@case((N,))
+def asarray_is_the_array(a):
+    u = a.copy()
+    v = np.asarray(u)
+    v[0, 1:3] = a[1, :2] ** 2
+    return u * a
+
+
+@case((V,))
+def split_parts(x):
+    u = x[:4] * 1.0
+    a, b = np.split(u, 2)
+    a += b
+    b *= a
+    return u
+
+
+@case((N,))
+def rows_bound_by_a_loop(a):
+    u = a * 1.0
+    for row in u:
+        row += row[::-1] * 0.5
+        row[0] = row[1] * row[2]
+    return u
+
+
+@case((N,))
+def rows_in_lockstep(a):
+    u, t = a * 1.0, a * 2.0
+    for k, (p, q) in enumerate(zip(u, t)):
+        p *= q
+        q[k] = p[0] + k
+    return u + t
+
+
+@case((N,))
+def rows_unpacked(a):
+    u = a.copy()
+    p, q = u
+    p -= q
+    q[:] = p * p
+    return u
+
+
+@case((V, 0.3), (V, 2.0))
+def view_chosen_by_a_branch_is_read(x, s):
+    u = x * x
+    u[0] = s
+    v = u[:2] if s > 1.0 else u[2:4]
+    return v * v * s
+
+
+@case((V, 0.3), (V, 2.0))
+def written_on_one_path(x, s):
+    u = np.exp(x * 0.3)
+    if s > 1.0:
+        u[1:3] = u[1:3] * s * u[0]
+    else:
+        u[0] *= s
+        u = u * 2.0
+    return u * u[0]
+
+
+# ---- loops
+
+
+@case((V,))
+def filled_in_a_loop(x):
+    n = len(x)
+    out = np.zeros(n)
+    for i in range(n):
+        out[i] = x[i] * x[n - 1 - i]
+    return out * out
+
+
+@case((V,))
+def filled_from_empty(x):
+    out = np.empty_like(x)
+    for i, v in enumerate(x):
+        out[i] = np.sin(v) * i
+    return out
+
+
+@case((V,))
+def running_products(x):
+    out = np.empty(len(x))
+    out[0] = x[0]
+    for i in range(1, len(x)):
+        out[i] = out[i - 1] * x[i]
+    return out
+
+
+@case((V, 4))
+def heat_steps_in_place(x, n):
+    u = x.copy()
+    for _ in range(n):
+        u[1:-1] = u[1:-1] + 0.1 * (u[2:] - 2.0 * u[1:-1] + u[:-2])
+    return u
+
+
+@case((V, 4))
+def nonlinear_steps_in_place(x, n):
+    u = x.copy()
+    for k in range(n):
+        u[1:-1] += 0.1 * u[2:] * u[:-2] - 0.05 * u[1:-1] ** 2
+        u[0] = np.sin(u[-1]) * k
+    return u * u
+
+
+@case((V, 3))
+def ping_pong_buffers(x, n):
+    a = x.copy()
+    b = np.zeros_like(x)
+    for _ in range(n):
+        b[1:-1] = a[1:-1] * a[2:] + 0.1 * a[:-2]
+        b[0] = a[0]
+        b[-1] = a[-1] * a[0]
+        a, b = b, a
+    return a * b
+
+
+@case((V, 3))
+def rebound_in_a_loop(x, n):
+    u = x * 1.0
+    for _ in range(n):
+        new = np.zeros_like(u)
+        new[1:] = u[:-1] * u[1:]
+        new[0] = u[0]
+        u = new
+    return u
+
+
+@case((V,))
+def workspace_reused(x):
+    work = np.zeros(3)
+    total = 0.0
+    for i in range(3):
+        work[:] = x[i : i + 3]
+        work *= work[::-1]
+        work[1] += x[i]
+        total += np.sum(work * work) * x[i]
+    return total
+
+
+@case((V,))
+def gauss_seidel(x):
+    u = x.copy()
+    for _ in range(3):
+        for i in range(1, 4):
+            u[i] = 0.3 * u[i - 1] * u[i + 1] + 0.4 * u[i] ** 2
+    return u
+
+
+@case((N, 2))
+def gauss_seidel_plane(a, n):
+    u = np.zeros((4, 4))
+    u[1:3, :] = a
+    for _ in range(n):
+        for i in range(1, 3):
+            for j in range(1, 3):
+                u[i, j] = 0.25 * (u[i - 1, j] + u[i + 1, j] + u[i, j - 1] * u[i, j + 1])
+    return u
+
+
+@case((M, V))
+def forward_substitution(m, b):
+    n = m.shape[0]
+    x = np.zeros(n)
+    for i in range(n):
+        x[i] = (b[i] - np.dot(m[i, :i], x[:i])) / (m[i, i] + 2.0)
+    return x
+
+
+@case((M,))
+def cholesky_by_loops(m):
+    a = m @ m.T + 3.0 * np.eye(3)
+    n = a.shape[0]
+    l = np.zeros((n, n))
+    for i in range(n):
+        for j in range(i + 1):
+            s = a[i, j] - np.dot(l[i, :j], l[j, :j])
+            if i == j:
+                l[i, j] = np.sqrt(s)
+            else:
+                l[i, j] = s / l[j, j]
+    return l
+
+
+@case((M,))
+def lu_in_place(m):
+    a = m + 4.0 * np.eye(3)
+    n = len(a)
+    for k in range(n):
+        for i in range(k + 1, n):
+            a[i, k] /= a[k, k]
+            for j in range(k + 1, n):
+                a[i, j] -= a[i, k] * a[k, j]
+    return a
+
+
+@case((V, 3.0))
+def while_that_writes(x, limit):
+    u = np.zeros(8)
+    k = 0
+    total = 0.0
+    while total < limit and k < 8:
+        u[k] = x[k % 5] ** 2
+        total = total + u[k]
+        k += 1
+    return u * total
+
+
+@case((V, 5))
+def history_by_row(x, n):
+    h = np.zeros((n, 5))
+    h[0] = x
+    for k in range(1, n):
+        h[k] = h[k - 1] * 0.9 + 0.1 * h[k - 1][::-1] * h[0]
+    return h
+
+
+@case((V, 4))
+def written_after_a_break(x, n):
+    u = np.zeros(n)
+    for k in range(n):
+        if k == 2:
+            u[k] = x[0]
+            break
+        u[k] = x[k] * x[0]
+    else:
+        u[0] = 5.0
+    u[3] = u[0] * u[1]
+    return u
+
+
+@case((V,))
+def local_buffer_in_each_iteration(x):
+    total = 0.0
+    for i in range(4):
+        t = np.zeros(3)
+        t[0] = x[i]
+        t[1:] = np.cos(x[i + 1]) * t[0]
+        t[0] = t[1] * t[2]
+        total = total + np.prod(t) * t[0]
+    return total
+
+
+@case((V,))
+def view_carried_through_a_loop(x):
+    u = x * 1.0
+    v = u[1:4]
+    for k in range(3):
+        v[k] = v[k - 1] * u[0]
+        u[4] += v[k]
+    return u * u
+
+
+@case((V,))
+def mutated_while_iterating(x):
+    u = x.copy()
+    total = 0.0
+    for k, v in enumerate(u):
+        total = total + v * v
+        if k + 1 < 5:
+            u[k + 1] = v * x[k + 1]
+    return total * u
+
+
+# ---- NumPy functions that write
+
+
+@case((V, W))
+def out_arguments(x, y):
+    u = np.zeros(5)
+    np.multiply(x, y, out=u)
+    v = np.add(u, x, out=u)
+    np.exp(u[:2], out=u[1:3])
+    np.sin(x, u)
+    return u * v
+
+
+@case((V, W))
+def out_and_where(x, y):
+    u = x * 1.0
+    np.multiply(x, y, out=u, where=x > 0)
+    np.copyto(u, y, where=y > 0.6)
+    return u * x
+
+
+@case((V, W))
+def copyto_and_fill(x, y):
+    u = np.empty(5)
+    u.fill(x[0])
+    np.copyto(u[1:3], y[:2])
+    v = u.copy()
+    u.fill(0.0)
+    return u + v * y
+
+
+@case((N,))
+def put_and_place(a):
+    u = a.copy()
+    np.put(u, [0, 5], a[0, 1:3] ** 2)
+    np.place(u, u > 1.0, [a[0, 0], a[1, 1]])
+    np.putmask(u, u < -0.4, a * 2.0)
+    return u * a
+
+
+@case((M, V))
+def diagonal_filled(m, x):
+    u = m * 1.0
+    np.fill_diagonal(u, x[0])
+    v = m.copy()
+    np.fill_diagonal(v, x[1:4])
+    return u * v
+
+
+@case((V,))
+def sorted_in_place(x):
+    u = x * x
+    u.sort()
+    u[0] = u[1] * u[4]
+    return u * x
+
+
+@case((V,))
+def cumulative_out(x):
+    u = np.empty(5)
+    np.cumsum(x * x, out=u)
+    return u * x
+
+
+# ---- helpers, containers, objects
+
+
+def _scale(a, s):
+    a *= s
+    a[0] = s
+
+
+def _middle(a):
+    return a[1:-1]
+
+
+def _same(a):
+    a[-1] += 1.0
+    return a
+
+
+@case((V, S))
+def helper_that_mutates(x, s):
+    u = x * x
+    _scale(u, s)
+    _scale(u[2:], s * s)
+    return u * x
+
+
+@case((V, S))
+def helper_that_returns_a_view(x, s):
+    u = x * x
+    _middle(u)[0] = s
+    m = _middle(u)
+    m *= x[0]
+    return u
+
+
+@case((V,))
+def helper_that_returns_its_argument(x):
+    u = x * 2.0
+    v = _same(u)
+    v[0] = x[1] * x[2]
+    return u * x
+
+
+@case((V, S))
+def argument_written(x, s):
+    x[0] = s
+    x[1:3] *= x[3]
+    return x * s
+
+
+@case((V, S))
+def closure_that_mutates(x, s):
+    u = np.zeros(5)
+
+    def put(i, v):
+        u[i] = v
+        u[i + 1] += v * s
+
+    put(0, x[0])
+    put(2, x[1] * x[2])
+    return u * x
+
+
+class Tank:
+    def __init__(self, level):
+        self.level = level.copy()
+        self.time = 0.0
+
+    def step(self, dt):
+        self.level[1:] += dt * (self.level[:-1] - self.level[1:]) * self.level[0]
+        self.time += dt
+        self.level *= 1.0 - dt
+
+
+@case((V, 0.1))
+def object_with_state(x, dt):
+    tank = Tank(x)
+    for _ in range(3):
+        tank.step(dt)
+    return tank.level * tank.time
+
+
+@dataclasses.dataclass
+class Grid:
+    u: np.ndarray
+    f: np.ndarray
+
+
+@case((V, W))
+def dataclass_of_arrays(x, y):
+    g = Grid(x * 1.0, y * 1.0)
+    g.u[0] = y[1]
+    g.f += g.u
+    g.u *= g.f
+    return g.u + g.f
+
+
+@case((V, W))
+def arrays_in_containers(x, y):
+    arrays = [x * 1.0, y * 1.0]
+    arrays[0][1] = y[0]
+    arrays[1] *= arrays[0]
+    table = {"a": arrays[0] + 0.0, "b": np.zeros(5)}
+    table["b"][:3] = table["a"][2:]
+    table["a"] += table["b"]
+    return table["a"] * arrays[1]
+
+
+@case((V,))
+def copies_kept_in_a_list(x):
+    u = x * 1.0
+    history = []
+    for k in range(3):
+        u[k] = u[k] * u[k + 1]
+        history.append(u.copy())
+    return sum(h * (k + 1) for k, h in enumerate(history))
+
+
+@case((V,))
+def under_errstate(x):
+    u = np.zeros(5)
+    with np.errstate(divide="ignore"):
+        u[:] = x / (x + 3.0)
+        u[0] = np.log(u[3] + 1.0)
+    return u * u
+
+
+@case((V,))
+def under_try(x):
+    u = x.copy()
+    try:
+        s = math.log(x[1])
+    except ValueError:
+        s = x[2] * x[2]
+    u[0] = s
+    return u * x
