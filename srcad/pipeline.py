@@ -23,6 +23,7 @@ from srcad.frontend.lower import Lowered, lower_function
 from srcad.ir import Apply, Block, Function, Literal, Loc, Op, Value, format_function
 from srcad.ir.build import Builder
 from srcad.ir.types import NONE, Opaque, TupleType
+from srcad.ir.verify import verify
 from srcad.ir.walk import copy_block, free_values
 from srcad.options import Options
 from srcad.transform import bodies
@@ -32,6 +33,7 @@ from srcad.transform.fold import fold_control
 from srcad.transform.functions import reachable
 from srcad.transform.library import CompilerLibrary, Split
 from srcad.transform.ownership import own_results
+from srcad.transform.writes import writes_arrays
 
 VERSION = "0.1.0"
 Named = tuple[tuple[str, Any], ...]
@@ -104,6 +106,8 @@ def finish(function: Function) -> Function:
     """The passes after lowering."""
     function = remove_dead_code(fold_control(function))
     function = own_results(function)
+    if writes_arrays(function.body):
+        verify(function)  # a stale view would be a wrong derivative
     return replace(function, calls=reachable(function))
 
 

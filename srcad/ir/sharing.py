@@ -40,6 +40,12 @@ class Sharing(Enum):
     ALWAYS = auto()
 
 
+SHAPE = {len, np.shape, np.ndim, np.size}
+"""Functions that read the shape of an array, which no write changes."""
+
+READ_ONLY = {np.broadcast_to}
+"""What makes arrays that cannot be written, of numbers too."""
+
 _FRESH = {
     operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod,
     operator.pow, operator.matmul, operator.neg, operator.abs, operator.invert, operator.and_,

@@ -36,8 +36,9 @@ from srcad.ir.core import (
     check_bound,
     make_tuple,
 )
+from srcad.ir.sharing import SHAPE, views
 from srcad.ir.text import format_function
-from srcad.ir.types import Type
+from srcad.ir.types import Array, Type
 from srcad.ir.walk import operands, results
 
 
@@ -58,6 +59,8 @@ class _Verifier:
         self.visible: set[Value] = set()
         self.consumed: dict[Value, Op] = {}
         """Versions that an update has written over, on the path that leads here."""
+        self.sources: dict[Value, tuple[Value, ...]] = {}
+        """For each view, the arrays whose memory it shares."""
         self.op: Op | None = None
 
     def run(self) -> None:
@@ -101,12 +104,21 @@ class _Verifier:
                         "outside the block that defines it" if atom in self.defined else "undefined"
                     )
                     self.fail(f"{atom!r} is read, but is {state}")
-                if atom in self.consumed:
+                if self.is_stale(atom) and not self.reads_shape(atom):
                     self.fail(f"{atom!r} is read after it was written over")
             case Literal(value=value):
                 self.check_literal(value, handed_on)
             case _:
                 self.fail(f"{atom!r} is neither a value nor a literal")
+
+    def is_stale(self, value: Value) -> bool:
+        """Whether a value, or an array it is a view of, has been written over."""
+        return value in self.consumed or any(map(self.is_stale, self.sources.get(value, ())))
+
+    def reads_shape(self, value: Value) -> bool:
+        """Whether only the shape is asked for, which no write changes."""
+        op = self.op
+        return isinstance(value.type, Array) and isinstance(op, Apply) and op.callee in SHAPE
 
     def check_literal(self, value: object, handed_on: bool) -> None:
         if isinstance(value, Undefined) and not handed_on:
@@ -159,6 +171,11 @@ class _Verifier:
         for value in self.consumed:
             if value not in before and value in around:
                 self.fail(f"{value!r} is written over in a loop that does not carry it")
+        for block in blocks:
+            params = block.params[len(block.params) - len(op.carried) :]
+            for param, init in zip(params, op.carried, strict=True):
+                if param in self.consumed and isinstance(init, Value):
+                    self.consumed[init] = op
 
     def visit(self, op: Op) -> None:
         handed_on = isinstance(op, (Call, For, While)) or (
@@ -200,6 +217,8 @@ class _Verifier:
                 self.call(op)
         for value in results(op):
             self.define(value)
+        if isinstance(op, Apply) and isinstance(op.result.type, Array):
+            self.sources[op.result] = tuple(views(op))
 
     def for_(self, op: For) -> None:
         carried = len(op.carried)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import replace
 from typing import assert_never
 
@@ -126,6 +126,27 @@ def all_ops(block: Block) -> Iterator[Op]:
             yield from all_ops(inner)
 
 
+def without_ops(block: Block, gone: Container[Op]) -> Block:
+    """The block without some operations, in the blocks in it too."""
+    ops = tuple(_without(op, gone) for op in block.ops if op not in gone)
+    return Block(block.params, ops, block.yields)
+
+
+def _without(op: Op, gone: Container[Op]) -> Op:
+    match op:
+        case If():
+            return replace(op, then=without_ops(op.then, gone), orelse=without_ops(op.orelse, gone))
+        case While():
+            return replace(op, test=without_ops(op.test, gone), body=without_ops(op.body, gone))
+        case For() | With():
+            return replace(op, body=without_ops(op.body, gone))
+        case Try():
+            handlers = tuple(Handler(h.kinds, without_ops(h.body, gone)) for h in op.handlers)
+            final = None if op.final is None else without_ops(op.final, gone)
+            return replace(op, body=without_ops(op.body, gone), handlers=handlers, final=final)
+    return op
+
+
 def free_values(block: Block) -> dict[Value, None]:
     """The values a block reads and does not define, in the order of first use."""
     free: dict[Value, None] = {}
@@ -157,12 +178,22 @@ def _collect_free(block: Block, defined: set[Value], free: dict[Value, None]) ->
             free[atom] = None
 
 
-def map_atoms(op: Op, read: Callable[[Atom], Atom], define: Callable[[Value], Value]) -> Op:
-    """A copy of an operation with its operands and results renamed, in its blocks too."""
+def map_atoms(
+    op: Op,
+    read: Callable[[Atom], Atom],
+    define: Callable[[Value], Value],
+    skip: Callable[[Op], bool] | None = None,
+) -> Op:
+    """A copy of an operation with its operands and results renamed, in its blocks too.
+
+    Operations for which ``skip`` holds stay as they are.
+    """
+    if skip is not None and skip(op):
+        return op
 
     def block(b: Block) -> Block:
         params = tuple(map(define, b.params))
-        ops = tuple(map_atoms(o, read, define) for o in b.ops)
+        ops = tuple(map_atoms(o, read, define, skip) for o in b.ops)
         return Block(params, ops, tuple(map(read, b.yields)))
 
     def keywords(pairs: tuple[tuple[str, Atom], ...]) -> tuple[tuple[str, Atom], ...]:

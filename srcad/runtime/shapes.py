@@ -64,6 +64,8 @@ def shadow(x: Any) -> Any:
 def add(x: Any, y: Any) -> Any:
     """The sum of two adjoints of one object."""
     match x:
+        case list() | tuple() if y is None:
+            return x
         case list():
             return [add(p, q) for p, q in zip(x, y, strict=True)]
         case tuple():
@@ -91,7 +93,9 @@ def own(value: Any) -> Any:
 
 
 def copied(value: Any) -> Any:
-    """A list or dict of its own; anything else as it is, None where there is nothing yet."""
+    """A list, dict or array of its own; anything else as it is, None where there is nothing yet."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
     if isinstance(value, list):
         return list(value)
     return dict(value) if isinstance(value, dict) else value

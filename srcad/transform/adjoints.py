@@ -14,7 +14,7 @@ from srcad.ir import Atom, Literal, Loc, Value
 from srcad.ir.build import Builder
 from srcad.ir.core import make_list, make_tuple
 from srcad.ir.infer import atom_type
-from srcad.ir.sharing import views
+from srcad.ir.sharing import READ_ONLY, views
 from srcad.ir.types import (
     Array,
     DictType,
@@ -97,11 +97,10 @@ class Adjoints:
         return copy
 
     def _is_own(self, state: Value, value: Value) -> bool:
-        if state in self.owned:
-            return True
-        op = self.builder.definition(state)
-        if op is None or state.type != value.type or views(op):
-            return False
+        if state not in self.owned:
+            op = self.builder.definition(state)
+            if op is None or state.type != value.type or op.callee in READ_ONLY or views(op):
+                return False
         adjoints: Adjoints | None = self
         while adjoints is not None:
             if any(s is state for v, s in adjoints.states.items() if v is not value):
@@ -154,6 +153,10 @@ class Adjoints:
                 return self.atom(found, Value("", value.type.items[index]))
             return found
         return self.builder.apply(operator.getitem, state, Literal(index))
+
+    def drop(self, value: Value) -> None:
+        """Forget what has arrived at a value that is defined here: it has been passed on."""
+        self.states.pop(value, None)
 
     def set(self, value: Value, state: Any) -> None:
         """Replace what has arrived."""

@@ -52,11 +52,12 @@ from srcad.ir.types import (
     may_hide,
     same_shape,
 )
-from srcad.ir.walk import map_atoms, values_read
+from srcad.ir.walk import map_atoms, results, values_read
 from srcad.rules import Rule
 from srcad.transform import spaces
 from srcad.transform.adjoints import refuse_hidden
 from srcad.transform.pullback import Bound, Transposer, bind, missing_rule, place_of
+from srcad.transform.writes import Volatile, is_view_of, writes_arrays
 
 
 class Pusher:
@@ -73,6 +74,9 @@ class Pusher:
         self.tangents: dict[Value, Atom] = {}
         self.owned: set[Value] = set()
         """Tangents of written arrays that may be written in place."""
+        self.volatile = Volatile({})
+        self.moving: set[Value] = set()
+        """Tangents of written arrays and of views of them."""
         self.transposer = Transposer(lambda v: v in self.tangents)
 
     # ---- tangents
@@ -100,9 +104,29 @@ class Pusher:
 
     def push_ops(self, ops: tuple[Op, ...], b: Builder) -> None:
         """Write operations with their tangents."""
+        block = Block((), ops, ())
+        if not self.volatile.written and writes_arrays(block):
+            self.volatile = Volatile(written_values(block))
+            self.volatile.note(block)
         for op in ops:
             with b.at(op.loc):
                 self._push(op, b)
+                if self.volatile.written:
+                    self._keep_apart(op, b)
+
+    def _keep_apart(self, op: Op, b: Builder) -> None:
+        """No tangent is a view of memory that goes on changing, except that of such a view."""
+        for result in results(op):
+            dot = self.tangent(result)
+            if not isinstance(dot, Value) or not isinstance(dot.type, Array):
+                continue
+            shared = is_view_of(dot, self.volatile, b)
+            if isinstance(op, Apply) and result not in self.volatile.views:
+                shared = shared or is_view_of(dot, self.moving, b)
+            if shared:
+                self.tangents[result] = dot = b.apply_typed(np.ndarray.copy, (dot,), dot.type)
+            if result in self.volatile:
+                self.moving.add(dot)
 
     def _push(self, op: Op, b: Builder) -> None:
         match op:
@@ -353,10 +377,11 @@ class Pusher:
             b.append(op)
             return
         if isinstance(op.target.type, Array):
+            # before the write: what is written there may be the very array
             item = self._item(b, op.args[1], op.target)
             dot = self._own(b, op.target)
-            b.append(op)
             dot = b.update(op.callee, dot, op.args[0], item, path=op.path)
+            b.append(op)
             self.owned.add(dot)
             self.set(op.version, dot)
             return

@@ -13,7 +13,7 @@ Tapenade Automatic Differentiation Tool (2013), for the treatment of control flo
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -47,6 +47,7 @@ from srcad.ir import (
 from srcad.ir.build import Builder
 from srcad.ir.core import Handler, literal_values, make_list, make_tuple
 from srcad.ir.infer import atom_type
+from srcad.ir.sharing import SHAPE
 from srcad.ir.types import (
     INT,
     Array,
@@ -55,7 +56,7 @@ from srcad.ir.types import (
     TupleType,
     is_differentiable,
 )
-from srcad.ir.walk import all_ops, blocks, free_values, map_atoms, operands, results, values_read
+from srcad.ir.walk import all_ops, blocks, free_values, map_atoms, operands, results, without_ops
 from srcad.transform import spaces
 from srcad.transform.adjoints import Adjoints, refuse_hidden
 from srcad.transform.dce import prune_block
@@ -64,10 +65,10 @@ from srcad.transform.pullback import Transposer, missing_rule, pull_accumulate
 from srcad.transform.schedule import reverse_order
 from srcad.transform.updates import pull_update
 from srcad.transform.writes import (
-    SHAPE,
     Volatile,
     covers,
     current,
+    is_view_of,
     pull_write,
     restore,
     saved_part,
@@ -160,11 +161,11 @@ class Reverser:
 
     def _pull(self, forward: Forward, k: int, op: Op, adjoints: Adjoints) -> None:
         before = self._restore(op, adjoints)
-        mark = len(adjoints.builder.ops)
+        mark, states = len(adjoints.builder.ops), dict(adjoints.states) if self.restore else {}
         self._pull_op(forward, k, op, adjoints)
         forward[k] = [*before, *forward[k]]
         if self.restore:
-            self._settle(mark, adjoints)
+            self._settle(mark, states, adjoints)
 
     def _restore(self, op: Op, adjoints: Adjoints) -> list[Op]:
         """Write the restoring of what a write has overwritten; what that keeps, for before it."""
@@ -192,16 +193,27 @@ class Reverser:
             return True
         return op.carried[op.results.index(result)] is not UNDEFINED
 
-    def _settle(self, mark: int, adjoints: Adjoints) -> None:
+    def _settle(self, mark: int, states: dict[Value, Any], adjoints: Adjoints) -> None:
         """Let what was just written read restored memory where the primal's is written over."""
         b = adjoints.builder
         made = b.ops[mark:]
         read: dict[Value, None] = {}
+
+        def note(atom: Atom) -> Atom:
+            if isinstance(atom, Value):
+                read[atom] = None
+            return atom
+
+        def stays(op: Op) -> bool:
+            return isinstance(op, Apply) and (op.callee in SHAPE or op.result in self.first)
+
+        def redirected(atom: Atom) -> Atom:
+            return mapping.get(atom, atom) if isinstance(atom, Value) else atom
+
         for op in made:
-            if not (isinstance(op, Apply) and op.result in self.first):
-                read.update(values_read(op))
-        held = [s for s in adjoints.states.values() if isinstance(s, Value) and s in self.volatile]
-        stale = [v for v in (*read, *held) if v in self.volatile]
+            map_atoms(op, note, lambda v: v, stays)
+        changed = {v: s for v, s in adjoints.states.items() if states.get(v) is not s}
+        stale = [v for v in (*read, *changed.values()) if v in self.volatile]
         if not stale:
             return
         del b.ops[mark:]
@@ -211,15 +223,19 @@ class Reverser:
             if found is not None:
                 mapping[value] = found
         for op in made:
-            if isinstance(op, Apply) and op.result in self.first:
-                b.append(op)
-            else:
-                start = len(b.ops)
-                b.ops.append(op)
-                b.substitute(start, mapping)
-        for key, state in adjoints.states.items():
-            if isinstance(state, Value) and state in mapping:
-                adjoints.states[key] = b.apply(np.ndarray.copy, mapping[state])
+            b.append(map_atoms(op, redirected, lambda v: v, stays))
+        # no adjoint is a view of memory that goes on changing
+        moving = {*mapping.values(), *self.restored_memory(adjoints)}
+        for key, state in changed.items():
+            state = mapping.get(state, state)
+            if isinstance(state, Value) and is_view_of(state, moving, b):
+                adjoints.states[key] = b.apply(np.ndarray.copy, state)
+
+    def restored_memory(self, adjoints: Adjoints | None) -> Iterator[Value]:
+        """All memory that is restored at this point."""
+        while adjoints is not None:
+            yield from adjoints.memory.values()
+            adjoints = adjoints.outer
 
     def _pull_op(self, forward: Forward, k: int, op: Op, adjoints: Adjoints) -> None:
         b = adjoints.builder
@@ -230,6 +246,7 @@ class Reverser:
                     state = adjoints.get(op.result)
                     if state is not None:
                         self.transposer.pull(op, state, adjoints)
+                        adjoints.drop(op.result)
                 case Effect():
                     if op.result is not None and adjoints.get(op.result) is not None:
                         raise missing_rule(op, op.callee)
@@ -347,7 +364,9 @@ class Reverser:
         for k, (region, column) in enumerate(zip(regions, yields, strict=True)):
             block = prune_block(region.adjoints.builder.block((), tuple(column)))
             needed = [v for v in free_values(block) if v in region.inside]
+            block, needed, shapes = shapes_kept(block, needed)
             mapping = region.keep(needed, block)
+            region.copies += shapes
             exports = {v: Value(v.hint, v.type) for v in mapping.values()}
             for kept, export in exports.items():
                 extra.append((export, (k, kept)))
@@ -462,7 +481,8 @@ class Reverser:
             for root in self.volatile.roots(value):
                 self.wanted[root] = None
             copy = Value(value.hint, value.type)
-            copies.append((value, Apply(runtime.copied, (value,), (), copy, None)))
+            copier = np.ndarray.copy if isinstance(value.type, Array) else runtime.copied
+            copies.append((value, Apply(copier, (value,), (), copy, None)))
             mapping[value] = copy
         return mapping, copies
 
@@ -561,17 +581,41 @@ def only_for_shape(value: Value, block: Block) -> bool:
     )
 
 
+def shapes_kept(
+    body: Block, needed: list[Value]
+) -> tuple[Block, list[Value], list[tuple[Value, Apply]]]:
+    """Where a reverse loop reads nothing of an array but its shape, that is kept in its place."""
+    asked: dict[Value, list[Apply]] = {}
+    for op in all_ops(body):
+        if isinstance(op, Apply) and op.callee in SHAPE and op.args[0] in needed:
+            array = op.args[0]
+            assert isinstance(array, Value)
+            asked.setdefault(array, []).append(op)
+    moved = {
+        v: ops for v, ops in asked.items() if isinstance(v.type, Array) and only_for_shape(v, body)
+    }
+    if not moved:
+        return body, needed, []
+    gone = {op for ops in moved.values() for op in ops}
+    rest = [v for v in needed if v not in moved]
+    rest += [op.result for ops in moved.values() for op in ops]
+    shapes = [(v, op) for v, ops in moved.items() for op in ops]
+    return without_ops(body, gone), rest, shapes
+
+
 def with_copies(
     ops: tuple[Op, ...], params: tuple[Value, ...], copies: list[tuple[Value, Apply]]
 ) -> tuple[Op, ...]:
     """The operations with each copy right after the value it is of."""
     if not copies:
         return ops
-    waiting = dict(copies)
-    made: list[Op] = [waiting[p] for p in params if p in waiting]
+    waiting: dict[Value, list[Op]] = {}
+    for value, copy in copies:
+        waiting.setdefault(value, []).append(copy)
+    made: list[Op] = [copy for p in params for copy in waiting.get(p, ())]
     for op in ops:
         made.append(op)
-        made += [waiting[r] for r in results(op) if r in waiting]
+        made += [copy for r in results(op) for copy in waiting.get(r, ())]
     return tuple(made)
 
 
@@ -625,10 +669,14 @@ def sweep_block(
         forward = reverser.sweep(block, adjoints)
         bars = [adjoints.take(v) or spaces.zeros(b, v) for v in inputs]
         reverse = prune_block(b.block(tuple(seeds), tuple(bars)))
-        kept, copies = reverser.protect(list(free_values(reverse)), reverse)
+        made = {*block.params, *(r for op in flat_ops(forward) for r in results(op))}
+        free = list(free_values(reverse))
+        inner = [v for v in free if v in made]
+        reverse, inner, shapes = shapes_kept(reverse, inner)
+        kept, copies = reverser.protect([v for v in free if v not in made] + inner, reverse)
         wanted = {v for v in reverser.wanted if isinstance(v.type, Array)}
         if wanted <= restore:
-            ops = with_copies(flat_ops(forward), block.params, copies)
+            ops = with_copies(flat_ops(forward), block.params, copies + shapes)
             return Swept(ops, reverse, kept)
         restore |= chained(block, wanted)
 
@@ -778,7 +826,9 @@ class _LoopPlan:
         body, needed = recomputed(
             body, needed, flat_ops(self.forward), self.inside, self.targets, self.reverser.volatile
         )
+        body, needed, shapes = shapes_kept(body, needed)
         mapping, copies = self.reverser.protect(needed, body)
+        copies += shapes
         ops = with_copies(flat_ops(self.forward), op.body.params, copies)
         keep = [mapping[v] for v in needed]
         streams, bound, forward = self._tape(body, needed, keep, ops, mapping)

@@ -14,6 +14,7 @@ held before it (Griewank and Walther, Evaluating Derivatives, 2nd ed., section 4
 from __future__ import annotations
 
 import operator
+from collections.abc import Container
 
 import numpy as np
 
@@ -29,9 +30,6 @@ from srcad.transform.adjoints import Adjoints
 
 ADDING = {operator.iadd: 1, operator.isub: -1, np.add.at: 1, np.subtract.at: -1}
 """Writes that add to what is there, and with which sign."""
-
-SHAPE = {len, np.shape, np.ndim, np.size}
-"""Functions that read the shape of an array, which no write changes."""
 
 
 def is_write(op: Op) -> bool:
@@ -86,6 +84,7 @@ def pull_write(op: Update, adjoints: Adjoints) -> None:
             item = adjoints.take(op.version)
             assert item is not None
             adjoints.add(value, spaces.conform(b, item, value, elementwise=True))
+        adjoints.drop(op.version)
         return
     bar = adjoints.own(op.version)
     sign = ADDING.get(op.callee)
@@ -101,6 +100,7 @@ def pull_write(op: Update, adjoints: Adjoints) -> None:
     if sign is None:
         bar = b.update(operator.setitem, bar, op.args[0], Literal(0.0), path=op.path)
         adjoints.owned.add(bar)
+    adjoints.drop(op.version)
     adjoints.set(op.target, bar)
 
 
@@ -175,6 +175,16 @@ class Volatile:
         if op is None:
             return []
         return [r for a in op.args if isinstance(a, Value) for r in self.roots(a)]
+
+
+def is_view_of(value: Atom, moving: Container[Value], b: Builder) -> bool:
+    """Whether a value is, or is a view of, memory that changes."""
+    if not isinstance(value, Value) or not isinstance(value.type, Array):
+        return False
+    if value in moving:
+        return True
+    op = b.definition(value)
+    return op is not None and any(is_view_of(a, moving, b) for a in views(op))
 
 
 def current(value: Value, volatile: Volatile, adjoints: Adjoints) -> Value | None:

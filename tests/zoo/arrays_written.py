@@ -559,7 +559,7 @@ def out_arguments(x, y):
     np.multiply(x, y, out=u)
     v = np.add(u, x, out=u)
     np.exp(u[:2], out=u[1:3])
-    np.sin(x, u)
+    np.sin(x, out=u)
     return u * v
 
 
@@ -582,11 +582,9 @@ def copyto_and_fill(x, y):
 
 
 @case((N,))
-def put_and_place(a):
+def put_in_a_plane(a):
     u = a.copy()
     np.put(u, [0, 5], a[0, 1:3] ** 2)
-    np.place(u, u > 1.0, [a[0, 0], a[1, 1]])
-    np.putmask(u, u < -0.4, a * 2.0)
     return u * a
 
 
