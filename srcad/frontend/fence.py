@@ -9,7 +9,9 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import gast
 
@@ -197,7 +199,15 @@ def check_fence(tree: Any, source: FunctionSource) -> None:
     `tree` is a function or a lambda of `source`. What runs once, when the function is defined
     (decorators, defaults, annotations), is not looked at.
     """
-    offences = list(_offences(tree, (), source))
+    found = _found.get(tree)
+    if found is None:
+        found = _found[tree] = tuple(_offences(tree, ()))
+    offences = [f for f in found if isinstance(f, _Offence)]
+    for outer in found:
+        if isinstance(outer, _OuterName):
+            refused = refused_builtin(_outer_value(outer, source.function))
+            if refused is not None:
+                offences.append(_Offence(refused, outer.node, {}))
     if offences:
         first = min(offences, key=lambda offence: (offence.node.lineno, offence.node.col_offset))
         raise refuse(first.kind, source.place(first.node), **first.details)
@@ -208,6 +218,19 @@ class _Offence:
     kind: str
     node: Any
     details: dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class _OuterName:
+    """A name that is no variable of the tree itself: what it stands for decides."""
+
+    node: Any
+    is_global: bool
+    """Whether it is declared so, and is not a variable of a function around the tree."""
+
+
+_found: WeakKeyDictionary[Any, tuple[_Offence | _OuterName, ...]] = WeakKeyDictionary()
+"""By tree: what does not depend on the function made from it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,9 +245,7 @@ _FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
 _COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 
 
-def _offences(
-    node: Any, enclosing: tuple[_Scope, ...], source: FunctionSource
-) -> Iterator[_Offence]:
+def _offences(node: Any, enclosing: tuple[_Scope, ...]) -> Iterator[_Offence | _OuterName]:
     """The offences in a function, a lambda or a comprehension, those nested in it included."""
     own = list(_own_nodes(_inside(node)))
     scope = _scope_of(node, own)
@@ -235,11 +256,9 @@ def _offences(
         yield from _syntax(inner)
         yield from _writes(inner, scope, enclosing)
         if isinstance(inner, gast.Name) and isinstance(inner.ctx, gast.Load):
-            refused = refused_builtin(_outer_value(inner.id, scopes, source))
-            if refused is not None:
-                yield _Offence(refused, inner, {})
+            yield from _outer_name(inner, scopes)
         if isinstance(inner, (*_FUNCTIONS, *_COMPREHENSIONS)):
-            yield from _offences(inner, scopes, source)
+            yield from _offences(inner, scopes)
 
 
 def _syntax(node: Any) -> Iterator[_Offence]:
@@ -264,21 +283,25 @@ def _writes(node: Any, scope: _Scope, enclosing: tuple[_Scope, ...]) -> Iterator
             yield _Offence("nonlocal", node, {"name": name})
 
 
-def _outer_value(name: str, scopes: Sequence[_Scope], source: FunctionSource) -> object:
-    """What `name` stands for where it is not a variable of the tree itself, else None."""
-    function = source.function
+def _outer_name(node: Any, scopes: Sequence[_Scope]) -> Iterator[_OuterName]:
     for scope in reversed(scopes):
-        if name in scope.from_global:
-            break
-        if name in scope.bound:
+        if node.id in scope.from_global:
+            yield _OuterName(node, True)
+            return
+        if node.id in scope.bound:
+            return
+    yield _OuterName(node, False)
+
+
+def _outer_value(outer: _OuterName, function: FunctionType) -> object:
+    """What a name from outside stands for now; None for nothing."""
+    name = outer.node.id
+    if not outer.is_global and name in function.__code__.co_freevars:
+        cell = (function.__closure__ or ())[function.__code__.co_freevars.index(name)]
+        try:
+            return cell.cell_contents
+        except ValueError:  # not assigned yet
             return None
-    else:
-        if name in function.__code__.co_freevars:
-            cell = (function.__closure__ or ())[function.__code__.co_freevars.index(name)]
-            try:
-                return cell.cell_contents
-            except ValueError:  # not assigned yet
-                return None
     return function.__globals__.get(name, getattr(builtins, name, None))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import gast
 
@@ -24,8 +25,18 @@ class Scope:
     nonlocals: frozenset[str]
 
 
+_scopes: WeakKeyDictionary[Any, Scope] = WeakKeyDictionary()
+
+
 def scope_of(node: Any) -> Scope:
-    """The scope of a function, a lambda or a comprehension."""
+    """The scope of a function, a lambda or a comprehension; syntax trees do not change."""
+    scope = _scopes.get(node)
+    if scope is None:
+        scope = _scopes[node] = _read_scope(node)
+    return scope
+
+
+def _read_scope(node: Any) -> Scope:
     names = _Names()
     if isinstance(node, FUNCTIONS):
         for parameter in parameters(node.args):

@@ -1,7 +1,7 @@
 """From a live Python function to the syntax tree of exactly that function.
 
 `read_function` finds the text the function was made from, proves that it is that text, and returns
-the function's own node as a gast tree with positions in the file. The proof: the whole file is
+the function's node as a gast tree with positions in the file. The proof: the whole file is
 compiled again, and the code object found in it must equal the live one. Hence a file edited since
 its import is refused (`SourceChanged`), and two lambdas on one line are told apart by the columns
 that the compiler notes for every instruction.
@@ -42,8 +42,9 @@ class FunctionSource:
     name: str
     """`__name__` as written at the `def`; a lambda is called `<lambda>`."""
     tree: Any
-    """gast.FunctionDef, gast.AsyncFunctionDef or gast.Lambda, not shared with anyone. Lines and
-    columns are those of the file; private names (`__x` in a class) are already mangled."""
+    """gast.FunctionDef, gast.AsyncFunctionDef or gast.Lambda, to be read only: while the file stays
+    as it is, each reading of the function gives this very tree. Lines and columns are those of the
+    file; private names (`__x` in a class) are already mangled."""
     file: str
     first_line: int
     """Where the definition starts: at its first decorator, if it has one."""
@@ -99,13 +100,10 @@ def read_function(function: object) -> FunctionSource:
             "the file was edited after its import, or an import hook rewrote the function: "
             "reload the module",
         )
-    node, class_name = found
-    tree = gast.ast_to_gast(node)
-    if class_name is not None:
-        _mangle(tree, class_name)
+    node, _ = found
     return FunctionSource(
         name="<lambda>" if isinstance(node, ast.Lambda) else node.name,
-        tree=tree,
+        tree=file.tree_of(found),
         file=code.co_filename,
         first_line=_first_line(node),
         lines=file.lines,
@@ -150,6 +148,18 @@ class _File:
     """By name and first line, as code objects have them."""
     codes: dict[int, dict[str, list[CodeType]]] = field(default_factory=dict)
     """Compiler flags to: qualified name to the code objects of that name."""
+    trees: dict[_Definition, Any] = field(default_factory=dict)
+    """The gast trees of the definitions that were asked for."""
+
+    def tree_of(self, defined: _Defined) -> Any:
+        """A definition as a gast tree, the same each time."""
+        node, class_name = defined
+        if node not in self.trees:
+            tree = gast.ast_to_gast(node)
+            if class_name is not None:
+                _mangle(tree, class_name)
+            self.trees.setdefault(node, tree)
+        return self.trees[node]
 
     def find(self, live: CodeType) -> _Defined | None:
         """The node that `live` was compiled from.

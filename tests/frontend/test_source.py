@@ -73,11 +73,15 @@ def test_positions_are_those_of_the_file(load):
     assert source.segment(source.tree) == "def f(x):\n    y = x * 2\n    return y"
 
 
-def test_each_call_gives_a_tree_of_its_own(load):
-    module = load("def f(x):\n    return x\n")
+def test_the_tree_is_the_same_while_the_file_is(load):
+    text = "def f(x):\n    return x\n"
+    module = load(text)
     first = read_function(module.f).tree
-    first.body.clear()
-    assert len(read_function(module.f).tree.body) == 1
+    assert read_function(module.f).tree is first
+    edit(load.file, f"\n{text}")
+    moved = read_function(module.f).tree
+    assert moved is not first
+    assert (first.lineno, moved.lineno) == (1, 2)
 
 
 def test_nested_conditional_and_repeated_definitions(load):
