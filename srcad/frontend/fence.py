@@ -253,26 +253,25 @@ def _offences(node: Any, enclosing: tuple[_Scope, ...]) -> Iterator[_Offence | _
     if isinstance(node, gast.AsyncFunctionDef) and not enclosing:
         yield _Offence("async", node, {})
     for inner in own:
-        yield from _syntax(inner)
+        kind = type(inner).__name__
+        if kind in _OFFENSIVE:
+            yield _Offence(_OFFENSIVE[kind], inner, {})
         yield from _writes(inner, scope, enclosing)
-        if isinstance(inner, gast.Name) and isinstance(inner.ctx, gast.Load):
+        if kind == "Name" and isinstance(inner.ctx, gast.Load):
             yield from _outer_name(inner, scopes)
         if isinstance(inner, (*_FUNCTIONS, *_COMPREHENSIONS)):
             yield from _offences(inner, scopes)
 
 
-def _syntax(node: Any) -> Iterator[_Offence]:
-    match type(node).__name__:
-        case "Yield" | "YieldFrom":
-            yield _Offence("yield", node, {})
-        case "AsyncFunctionDef":  # no other asynchronous syntax can stand outside of one
-            yield _Offence("async", node, {})
-        case "ClassDef":
-            yield _Offence("class", node, {})
-        case "TryStar":
-            yield _Offence("except*", node, {})
-        case "TypeAlias":
-            yield _Offence("type alias", node, {})
+_OFFENSIVE = {
+    "Yield": "yield",
+    "YieldFrom": "yield",
+    "AsyncFunctionDef": "async",  # no other asynchronous syntax can stand outside of one
+    "ClassDef": "class",
+    "TryStar": "except*",
+    "TypeAlias": "type alias",
+}
+"""Kinds of syntax nodes that are refused wherever they stand."""
 
 
 def _writes(node: Any, scope: _Scope, enclosing: tuple[_Scope, ...]) -> Iterator[_Offence]:
@@ -333,8 +332,10 @@ def _scope_of(node: Any, own: Iterable[Any]) -> _Scope:
 def _bound_by(node: Any) -> tuple[str, ...]:
     """The names that `node` itself, not what stands in it, assigns or deletes."""
     match node:
-        case gast.Name(id=name, ctx=gast.Store() | gast.Del()):
-            return (name,)
+        case gast.Name(id=name, ctx=context):
+            return () if isinstance(context, gast.Load) else (name,)
+        case gast.expr():
+            return ()
         case gast.FunctionDef(name=name) | gast.AsyncFunctionDef(name=name):
             return (name,)
         case gast.ClassDef(name=name) | gast.ExceptHandler(name=gast.Name(id=name)):
@@ -364,6 +365,8 @@ def _own_nodes(roots: Iterable[Any]) -> Iterator[Any]:
         node = pending.pop()
         yield node
         match node:
+            case gast.Name() | gast.Constant():
+                pass
             case gast.FunctionDef() | gast.AsyncFunctionDef() | gast.Lambda():
                 defaults = [*node.args.defaults, *node.args.kw_defaults]
                 pending += [default for default in defaults if default is not None]
@@ -377,4 +380,4 @@ def _own_nodes(roots: Iterable[Any]) -> Iterator[Any]:
             case gast.AnnAssign(target=target, value=value):
                 pending += [target] if value is None else [target, value]
             case _:
-                pending += gast.iter_child_nodes(node)
+                pending += [n for n in gast.iter_child_nodes(node) if n._fields]

@@ -85,17 +85,19 @@ class _Names:
 
     def visit(self, node: Any) -> None:
         match node:
+            case gast.Name(ctx=context):
+                if not isinstance(context, gast.Load):
+                    self.bound.add(node.id)
+                return
             case gast.FunctionDef() | gast.ClassDef():
                 self.bound.add(node.name)
                 return
-            case gast.Lambda():
+            case gast.Lambda() | gast.Constant():
                 return
             case gast.Global():
                 self.globals.update(node.names)
             case gast.Nonlocal():
                 self.nonlocals.update(node.names)
-            case gast.Name(ctx=gast.Store() | gast.Del()):
-                self.bound.add(node.id)
             case gast.ExceptHandler(name=name) if name is not None:
                 self.bound.add(name.id if isinstance(name, gast.Name) else name)
             case gast.MatchAs(name=name) | gast.MatchStar(name=name) if name is not None:
@@ -114,4 +116,5 @@ class _Names:
                     self.bound.add(part.target.id)
             return
         for child in gast.iter_child_nodes(node):
-            self.visit(child)
+            if child._fields:  # no operator, no context
+                self.visit(child)
