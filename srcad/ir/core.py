@@ -15,10 +15,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from srcad.ir.immutable import immutable, immutable_value
 from srcad.ir.types import Type
 
 
-@dataclass(frozen=True, slots=True)
+@immutable_value
 class Loc:
     """Where a statement of the primal stands."""
 
@@ -44,7 +45,7 @@ class Value:
         return f"<{self.hint or '_'}: {self.type}>"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Literal:
     """Static data: a number, a string, a slice, a dtype, a function."""
 
@@ -67,7 +68,7 @@ def literal_values(atoms: Iterable[Atom]) -> tuple[Any, ...] | None:
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Block:
     """A region: parameters, operations in order, and the atoms it hands out."""
 
@@ -76,7 +77,7 @@ class Block:
     yields: tuple[Atom, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Apply:
     """A pure call: an operator, a NumPy function, a getitem, a display, a method."""
 
@@ -87,7 +88,7 @@ class Apply:
     loc: Loc | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Effect:
     """A call kept in order and executed once: print, assert, raise, a draw of random numbers."""
 
@@ -98,7 +99,7 @@ class Effect:
     loc: Loc | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Update:
     """A write in place: ``callee(target, *args)``; ``version`` is the target afterwards.
 
@@ -114,7 +115,7 @@ class Update:
     loc: Loc | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Accumulate:
     """``version = target; version[index] += term``; without an index ``version = target + term``.
 
@@ -128,7 +129,7 @@ class Accumulate:
     loc: Loc | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class If:
     """Both blocks yield as many atoms as there are results; ``UNDEFINED`` leaves a name unbound."""
 
@@ -139,7 +140,7 @@ class If:
     loc: Loc | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Range:
     """The integers of ``range(start, stop, step)``."""
 
@@ -148,7 +149,7 @@ class Range:
     step: Atom
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Items:
     """The items of a sequence or array, from its end if ``backward``."""
 
@@ -159,7 +160,7 @@ class Items:
 Stream = Range | Items
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class For:
     """A loop over streams in lockstep, as ``zip`` has it: it ends with the shortest.
 
@@ -176,7 +177,7 @@ class For:
     loc: Loc | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class While:
     """A loop while ``test`` (a block of the carried values, yielding one atom) holds.
 
@@ -191,7 +192,7 @@ class While:
     loc: Loc | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class With:
     """``with manager as target: body``; ``body.params`` is (target,) or ()."""
 
@@ -201,7 +202,7 @@ class With:
     loc: Loc | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Handler:
     """``except kinds as name``; ``body.params`` is (name,) or ()."""
 
@@ -209,7 +210,7 @@ class Handler:
     body: Block
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Try:
     """``try: body except …: handler``; all blocks yield as many atoms as there are results.
 
@@ -223,7 +224,7 @@ class Try:
     loc: Loc | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Call:
     """A call of a function that stays a function, such as a recursive one."""
 
@@ -249,7 +250,7 @@ class FunctionRef:
         return f"FunctionRef({self.name!r})"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Function:
     """A function: what it takes, does and returns (``body.yields``)."""
 

@@ -13,6 +13,7 @@ A few callees are answered by rule: displays, ``len``, ``getitem`` of containers
 from __future__ import annotations
 
 import builtins
+import functools
 import math
 import operator
 import warnings
@@ -56,8 +57,11 @@ from srcad.ir.types import (
 
 _SETS = 3
 _LARGEST = 1_000_000
+_SMALL = 1_000
 _SLICE = Opaque("slice")
 _memo: dict[object, Type] = {}
+"""Types by callee, literals and types of arguments: what has been found once is found again."""
+_MANY = 4096
 
 
 def result_type(
@@ -70,6 +74,25 @@ def result_type(
         if found is not None:
             return found
     atoms = (*args, *(a for _, a in keywords))
+    key = _memo_key(callee, atoms, len(args), keywords)
+    known = None if key is None else _memo.get(key)
+    if known is not None:
+        return known
+    found = _type_of_call(callee, args, keywords, atoms)
+    if key is not None:
+        if len(_memo) >= _MANY:
+            for old in list(_memo)[: _MANY // 4]:
+                _memo.pop(old, None)
+        _memo[key] = found
+    return found
+
+
+def _type_of_call(
+    callee: Callable[..., Any],
+    args: tuple[Atom, ...],
+    keywords: tuple[tuple[str, Atom], ...],
+    atoms: tuple[Atom, ...],
+) -> Type:
     kinds = [a.type if isinstance(a, Value) else None for a in atoms]
     if any(k == NOTHING for k in kinds):
         return NOTHING
@@ -77,16 +100,11 @@ def result_type(
         return _unsampled(callee, kinds)
     if getattr(callee, "__module__", None) == "math":
         return _math_type(callee)
-    key = _memo_key(callee, atoms, len(args), keywords)
-    if key is not None and key in _memo:
-        return _memo[key]
     found = _sample(callee, args, keywords)
     if found == UNKNOWN and callee in (np.reshape, np.ndarray.reshape):
         found = _reshaped_type(*args)
     if found == UNKNOWN:
         found = _guess_sizes(callee, args, keywords)
-    if key is not None:
-        _memo[key] = found
     return found
 
 
@@ -167,6 +185,11 @@ _ELEMENTWISE = _ARITHMETIC | {
     operator.floordiv, operator.mod,
     operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne,
 }  # fmt: skip
+
+
+def _is_elementwise(callee: object) -> bool:
+    return isinstance(callee, np.ufunc) or (_hashable(callee) and callee in _ELEMENTWISE)
+
 
 _MATH_INT = {"floor", "ceil", "trunc", "factorial", "gcd", "lcm", "comb", "perm", "isqrt"}
 _MATH_BOOL = {"isnan", "isinf", "isfinite", "isclose"}
@@ -462,44 +485,53 @@ class _Examples:
         raise TypeError(kind)
 
     def filled(self, dtype: str, shape: tuple[int, ...]) -> Any:
-        kind, count = np.dtype(dtype).kind, math.prod(shape)
+        count = math.prod(shape)
         if count > _LARGEST:
             raise ValueError("an example would be too large")
-        if kind == "b":
-            pattern = (
-                np.ones(count) if self.number == 0 else np.arange(count) % (2 + self.number) == 0
-            )
-        elif kind in "iu":
-            pattern = (np.arange(count) + self.number - 1) % 2 if self.number else np.zeros(count)
-        else:
-            pattern = 0.3 + 0.2 * np.sin(np.arange(count) ** 2)
-            if self.number == 1:
-                pattern = np.round(pattern, 1)
-        array = pattern.reshape(shape).astype(dtype)
-        if kind in "fc" and len(shape) >= 2 and shape[-1] == shape[-2]:
-            array = array + (shape[-1] * np.eye(shape[-1])).astype(dtype)
-        return array
+        if count > _SMALL:
+            return _example_array(self.number, dtype, shape)
+        return _small_array(self.number, dtype, shape).copy()
+
+
+def _example_array(number: int, dtype: str, shape: tuple[int, ...]) -> Any:
+    """Entries that differ between the sets: all zero, with ties, and without."""
+    kind, count = np.dtype(dtype).kind, math.prod(shape)
+    if kind == "b":
+        pattern = np.ones(count) if number == 0 else np.arange(count) % (2 + number) == 0
+    elif kind in "iu":
+        pattern = (np.arange(count) + number - 1) % 2 if number else np.zeros(count)
+    else:
+        pattern = 0.3 + 0.2 * np.sin(np.arange(count) ** 2)
+        if number == 1:
+            pattern = np.round(pattern, 1)
+    array = pattern.reshape(shape).astype(dtype)
+    if kind in "fc" and len(shape) >= 2 and shape[-1] == shape[-2]:
+        array = array + (shape[-1] * np.eye(shape[-1])).astype(dtype)
+    return array
+
+
+_small_array = functools.lru_cache(maxsize=256)(_example_array)
 
 
 def _sample(
     callee: Callable[..., Any], args: tuple[Atom, ...], keywords: tuple[tuple[str, Atom], ...]
 ) -> Type:
     outcomes: list[tuple[_Examples, Any]] = []
-    for number in range(_SETS):
-        examples = _Examples(number)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        for number in range(_SETS):
+            examples = _Examples(number)
 
-        def example(atom: Atom, examples: _Examples = examples) -> Any:
-            return examples.of(atom.type, atom) if isinstance(atom, Value) else atom.value
+            def example(atom: Atom, examples: _Examples = examples) -> Any:
+                return examples.of(atom.type, atom) if isinstance(atom, Value) else atom.value
 
-        try:
-            with warnings.catch_warnings(), np.errstate(all="ignore"):
-                warnings.simplefilter("ignore")
+            try:
                 found = _run(
                     callee, tuple(map(example, args)), {k: example(a) for k, a in keywords}
                 )
-        except Exception:
-            continue
-        outcomes.append((examples, found))
+            except Exception:
+                continue
+            outcomes.append((examples, found))
     if not outcomes:
         atoms = (*args, *(a for _, a in keywords))
         return _broadcast_type(callee, tuple(map(atom_type, atoms))) or UNKNOWN
@@ -508,7 +540,7 @@ def _sample(
 
 def _broadcast_type(callee: Callable[..., Any], kinds: tuple[Type, ...]) -> Type | None:
     """The type of an elementwise result whose sizes no example fits: a symbol meets a number."""
-    if not (isinstance(callee, np.ufunc) or callee in _ELEMENTWISE):
+    if not _is_elementwise(callee):
         return None
     shapes = [dims_of(k) for k in kinds]
     if any(s is None for s in shapes):
@@ -650,20 +682,23 @@ def _memo_key(
     callee: object, atoms: tuple[Atom, ...], count: int, keywords: tuple[tuple[str, Atom], ...]
 ) -> object | None:
     parts: list[object] = [callee, count, tuple(k for k, _ in keywords)]
+    names_sizes = not _is_elementwise(callee)
     for atom in atoms:
         if isinstance(atom, Literal):
-            if not _hashable(atom.value) or isinstance(atom.value, slice):
-                parts.append(repr(atom.value) if isinstance(atom.value, slice) else None)
-                if parts[-1] is None:
-                    return None
-            else:
-                parts.append((type(atom.value), atom.value))
-        elif _has_plain_integer(atom.type):
+            parts.append(_literal_key(atom.value))
+        elif names_sizes and _has_plain_integer(atom.type):
             return None  # which integer it is decides which sizes it names
         else:
             parts.append(atom.type)
     key = tuple(parts)
     return key if _hashable(key) else None
+
+
+def _literal_key(value: object) -> object:
+    """Differs for what Python holds to be equal: ``(1, 2)`` is not ``(1.0, 2.0)`` here."""
+    if type(value) is tuple:
+        return tuple(map(_literal_key, value))
+    return repr(value) if isinstance(value, slice) else (type(value), value)
 
 
 def _has_plain_integer(kind: Type) -> bool:
