@@ -217,6 +217,19 @@ class Builder:
         for op in made:
             self.append(op)
 
+    def mark(self) -> tuple[int, int, int]:
+        """A point to which ``rewind`` can return."""
+        return len(self.ops), len(self._definitions), len(self._computed)
+
+    def rewind(self, mark: tuple[int, int, int]) -> None:
+        """Take back the operations made since, and what is known of them."""
+        count, defined, computed = mark
+        del self.ops[count:]
+        while len(self._definitions) > defined:
+            self._definitions.popitem()
+        while len(self._computed) > computed:
+            self._computed.popitem()
+
     def append(self, op: Op) -> None:
         """An operation made elsewhere."""
         self.ops.append(op)

@@ -68,6 +68,15 @@ def literal_values(atoms: Iterable[Atom]) -> tuple[Any, ...] | None:
     return tuple(found)
 
 
+def literal_key(value: object) -> object:
+    """Equal for literals that mean the same: ``0.0`` is neither ``0`` nor ``-0.0``."""
+    if type(value) is tuple:
+        return tuple(map(literal_key, value))
+    if isinstance(value, (float, complex, slice)):
+        return type(value), repr(value)
+    return type(value), value
+
+
 @immutable
 class Block:
     """A region: parameters, operations in order, and the atoms it hands out."""

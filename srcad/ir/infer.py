@@ -24,7 +24,7 @@ import numpy as np
 
 from srcad import runtime
 from srcad.ir import core
-from srcad.ir.core import Atom, Literal, Value
+from srcad.ir.core import Atom, Literal, Value, literal_key
 from srcad.ir.types import (
     BOOL,
     FLOAT,
@@ -685,20 +685,13 @@ def _memo_key(
     names_sizes = not _is_elementwise(callee)
     for atom in atoms:
         if isinstance(atom, Literal):
-            parts.append(_literal_key(atom.value))
+            parts.append(literal_key(atom.value))
         elif names_sizes and _has_plain_integer(atom.type):
             return None  # which integer it is decides which sizes it names
         else:
             parts.append(atom.type)
     key = tuple(parts)
     return key if _hashable(key) else None
-
-
-def _literal_key(value: object) -> object:
-    """Differs for what Python holds to be equal: ``(1, 2)`` is not ``(1.0, 2.0)`` here."""
-    if type(value) is tuple:
-        return tuple(map(_literal_key, value))
-    return repr(value) if isinstance(value, slice) else (type(value), value)
 
 
 def _has_plain_integer(kind: Type) -> bool:
