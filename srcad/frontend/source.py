@@ -16,8 +16,10 @@ import ast
 import dis
 import inspect
 import linecache
+import re
 import threading
 import warnings
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from types import CodeType, FunctionType, MethodType
@@ -246,26 +248,33 @@ def _read_file(function: FunctionType) -> _File | None:
 
 
 def _parse_file(lines: list[str]) -> _File:
+    text = "".join(lines)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.parse("".join(lines))
+            tree = ast.parse(text)
     except (SyntaxError, ValueError):  # ValueError: the text has null bytes
         tree = ast.Module(body=[], type_ignores=[])
     file = _File(list(lines), tree, {})
-    for node, class_name in _definitions(tree):
+    for node, class_name in _definitions(tree, text):
         name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
         file.definitions.setdefault((name, _first_line(node)), []).append((node, class_name))
     return file
 
 
-def _definitions(tree: ast.AST) -> Iterator[_Defined]:
+def _definitions(tree: ast.AST, text: str) -> Iterator[_Defined]:
+    lines = re.split("\r\n|\r|\n", text)  # as Python counts them
+    lambdas = [number for number, line in enumerate(lines, start=1) if "lambda" in line]
     pending: list[tuple[ast.AST, str | None]] = [(tree, None)]
     while pending:
         node, class_name = pending.pop()
         if isinstance(node, _Definition):
             yield node, class_name
         for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                first = bisect_left(lambdas, child.lineno)
+                if first == len(lambdas) or lambdas[first] > (child.end_lineno or child.lineno):
+                    continue  # no other expression defines a function
             if isinstance(node, ast.ClassDef) and isinstance(child, ast.stmt):
                 pending.append((child, node.name))  # in the body, not a base or a decorator
             else:

@@ -31,6 +31,10 @@ class Loc:
     reverse: int = 0
     """How many reverse sweeps lie between the statement and the operation: 0 in the primal."""
 
+    def one_sweep_further(self) -> Loc:
+        """The place of what a reverse sweep makes of the operation."""
+        return Loc(self.file, self.line, self.column, self.text, self.reverse + 1)
+
 
 @dataclass(slots=True, eq=False)
 class Value:
