@@ -1,6 +1,9 @@
 """Derivatives of plain Python and NumPy functions, by source transformation."""
 
-from srcad import errors, rules, testing
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from srcad import errors, rules
 from srcad.api import (
     Derivative,
     derivative,
@@ -17,6 +20,17 @@ from srcad.api import (
     vjp,
 )
 from srcad.pipeline import VERSION as __version__
+
+if TYPE_CHECKING:
+    from srcad import testing
+else:
+
+    def __getattr__(name: str) -> Any:
+        """Import `srcad.testing` when it is first asked for: not every program tests."""
+        if name == "testing":
+            return import_module("srcad.testing")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "Derivative",

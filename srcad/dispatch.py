@@ -12,7 +12,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from srcad.guards import MISS
+from srcad.guards import MISS, define
 
 _NAMED = (
     inspect.Parameter.POSITIONAL_ONLY,
@@ -143,7 +143,6 @@ def make_call(
         f"    finally:\n"
         f"        del _srcad_caught\n"
     )
-    exec(compile(text, "<srcad dispatch>", "exec"), namespace)  # text made of parameter names alone
-    made: Callable[..., Any] = namespace["__call__"]
+    (made,) = define(text, "<srcad dispatch>", namespace)  # text made of parameter names alone
     made.__qualname__ = made.__name__ = name  # what Python says of a call that does not fit
     return made

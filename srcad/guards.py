@@ -9,6 +9,7 @@ they run at each call.
 from __future__ import annotations
 
 import enum
+import functools
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -207,5 +208,21 @@ class _Writer:
             text += "\n        ):\n            return MISS\n"
             text += "    except (LookupError, AttributeError, ValueError):\n        return MISS\n"
             text += f"    return {result}\n"
-        exec(compile(text, "<srcad guards>", "exec"), self.namespace)
-        return self.namespace["enter"], self.namespace["collect"]
+        enter, collect = define(text, "<srcad guards>", self.namespace)
+        return enter, collect
+
+
+def define(text: str, file: str, namespace: dict[str, Any]) -> list[types.FunctionType]:
+    """The functions that a text defines, in order; much of it is the same for many derivatives."""
+    compiled = _compiled(text, file)
+    exec(compiled, namespace)
+    found = [namespace[c.co_name] for c in compiled.co_consts if isinstance(c, types.CodeType)]
+    for function in found:
+        # Python adapts code to the globals that it meets: each function needs its own
+        function.__code__ = function.__code__.replace()
+    return found
+
+
+@functools.lru_cache(maxsize=256)
+def _compiled(text: str, file: str) -> types.CodeType:
+    return compile(text, file, "exec")

@@ -11,10 +11,12 @@ import numpy as np
 from srcad.codegen.globals import GlobalNames
 from srcad.ir.core import Undefined
 
+_READ = gast.Load()
+
 
 def name(identifier: str) -> Any:
     """A variable that is read."""
-    return gast.Name(identifier, gast.Load(), None, None)
+    return gast.Name(identifier, _READ, None, None)
 
 
 def constant(value: Any) -> Any:
@@ -26,7 +28,7 @@ def dotted(path: tuple[str, ...]) -> Any:
     """``a.b.c``"""
     node = name(path[0])
     for attribute in path[1:]:
-        node = gast.Attribute(node, attribute, gast.Load())
+        node = gast.Attribute(node, attribute, _READ)
     return node
 
 

@@ -20,8 +20,7 @@ with warnings.catch_warnings():
 
 def print_module(body: list[Any]) -> str:
     """The source of a module of these gast statements; every simple statement is one line."""
-    module = gast.gast_to_ast(gast.Module(body, []))
-    ast.fix_missing_locations(module)
+    module = ast.Module(_as_ast(body), [])
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
@@ -31,6 +30,28 @@ def print_module(body: list[Any]) -> str:
             raise
         text = ast.unparse(module) + "\n"
     return text
+
+
+_LOAD = ast.Load()
+
+
+def _as_ast(node: Any) -> Any:
+    """What a gast node prints as: ``gast_to_ast`` without positions and contexts, which cost."""
+    if isinstance(node, list):
+        return [_as_ast(n) for n in node]
+    if not isinstance(node, ast.AST):
+        return node
+    match node:
+        case gast.Name():
+            return ast.Name(node.id, _LOAD)
+        case gast.Constant():
+            return ast.Constant(node.value)
+        case gast.expr_context():
+            return _LOAD
+        case gast.arguments() | gast.ExceptHandler():
+            return gast.gast_to_ast(node)
+    kind = getattr(ast, type(node).__name__)
+    return kind(*[_as_ast(getattr(node, field, None)) for field in kind._fields])
 
 
 def _plain_string(text: str, *_: Any, **__: Any) -> str:

@@ -9,20 +9,20 @@ list are two equal ``ListRef``, and what the list holds stands in the state unde
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from srcad.ir import Atom, Literal, Value, View
+from srcad.ir.immutable import immutable, immutable_value
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Static:
     """A known object: a constant, a module, a function, a class."""
 
     value: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class TupleRef:
     """A tuple (or namedtuple) of known length."""
 
@@ -30,21 +30,21 @@ class TupleRef:
     cls: type = tuple
 
 
-@dataclass(frozen=True, slots=True)
+@immutable_value
 class ListRef:
     """A list; the state holds ``Items`` or a run-time list under its place."""
 
     place: int
 
 
-@dataclass(frozen=True, slots=True)
+@immutable_value
 class DictRef:
     """A dict; the state holds ``Entries`` or a run-time dict under its place."""
 
     place: int
 
 
-@dataclass(frozen=True, slots=True)
+@immutable_value
 class ObjectRef:
     """An instance of a Python class; the state holds ``Fields`` under its place."""
 
@@ -52,7 +52,7 @@ class ObjectRef:
     cls: type
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class ArrayRef:
     """An array whose memory is written, or a view of it.
 
@@ -64,21 +64,21 @@ class ArrayRef:
     path: tuple[View, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@immutable_value
 class SetRef:
     """A set of constants; the state holds its ``Members`` under its place."""
 
     place: int
 
 
-@dataclass(frozen=True, slots=True)
+@immutable_value
 class IteratorRef:
     """An iterator; the state holds a ``Cursor`` under its place."""
 
     place: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class SuperRef:
     """``super()``: the attributes of ``receiver`` as the classes after ``cls`` have them."""
 
@@ -86,14 +86,14 @@ class SuperRef:
     receiver: Abstract
 
 
-@dataclass(frozen=True, slots=True)
+@immutable_value
 class AccumulatorRef:
     """An adjoint that a rule body adds to: ``x_bar[i] += ct``; the state holds what has arrived."""
 
     place: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Closure:
     """A function defined inside the function being lowered."""
 
@@ -105,7 +105,7 @@ class Closure:
     keyword_defaults: tuple[Abstract | None, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Method:
     """A function with its first argument."""
 
@@ -113,7 +113,7 @@ class Method:
     receiver: Abstract
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Partial:
     """``functools.partial`` of known things."""
 
@@ -122,7 +122,7 @@ class Partial:
     keywords: tuple[tuple[str, Abstract], ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class RangeRef:
     """``range(start, stop, step)``"""
 
@@ -131,7 +131,7 @@ class RangeRef:
     step: Atom
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class SliceRef:
     """A slice with a part known only at run time."""
 
@@ -140,14 +140,14 @@ class SliceRef:
     step: Abstract
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Zip:
     """Iterables in lockstep."""
 
     parts: tuple[Abstract, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Enumerate:
     """``enumerate(part, start)``"""
 
@@ -155,14 +155,14 @@ class Enumerate:
     start: Abstract
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Reversed:
     """``reversed(part)``"""
 
     part: Abstract
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class MaybeUnbound:
     """A variable bound on some paths only; a read checks it at run time."""
 
@@ -170,7 +170,7 @@ class MaybeUnbound:
     value: Abstract
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Poison:
     """A variable that cannot be followed; reading it is the error."""
 
@@ -178,7 +178,7 @@ class Poison:
     hint: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Transformed:
     """A derivative of a function, made inside the function being lowered.
 
@@ -190,7 +190,7 @@ class Transformed:
     options: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Intrinsic:
     """A function that the compiler implements, such as the pullback that ``vjp`` returns."""
 
@@ -229,14 +229,14 @@ Abstract = (
 # ---- what a place holds
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Items:
     """The items of a list whose length is known."""
 
     items: tuple[Abstract, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Entries:
     """The entries of a dict whose keys are known."""
 
@@ -258,7 +258,7 @@ class Entries:
         return Entries(self.keys, tuple(value if k == key else v for k, v in pairs))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Fields:
     """The attributes of an instance that are known; others are read from ``origin``."""
 
@@ -278,7 +278,7 @@ class Fields:
         return Fields(self.names, tuple(value if n == name else v for n, v in pairs), self.origin)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Origin:
     """A live object and the value that it is at run time."""
 
@@ -288,7 +288,7 @@ class Origin:
     """How it is reached: ``frontend.access.Access``."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Held:
     """A run-time list or dict, or the present version of an array.
 
@@ -302,14 +302,14 @@ class Held:
     """How many items it has, if that is known."""
 
 
-@dataclass(frozen=True, slots=True)
+@immutable_value
 class Members:
     """The members of a set of constants."""
 
     values: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Cursor:
     """Where an iterator stands."""
 

@@ -11,34 +11,35 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from srcad.ir.immutable import immutable, immutable_value
 
 _MISSING = object()
 
 
-@dataclass(frozen=True, slots=True)
+@immutable_value
 class Argument:
     """The argument of that number, by position and then by keyword."""
 
     number: int
 
 
-@dataclass(frozen=True, slots=True)
+@immutable_value
 class Attribute:
     """``obj.name``"""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@immutable_value
 class Item:
     """``obj[key]``"""
 
     key: Any
 
 
-@dataclass(frozen=True, slots=True)
+@immutable_value
 class Member:
     """``name`` as an instance sees it: its own attribute, else what its class has under the name,
     which is not bound to the instance."""
@@ -46,14 +47,14 @@ class Member:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@immutable_value
 class Has:
     """Whether there is an attribute of the name."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@immutable_value
 class Global:
     """What a function finds under a global name in its name space, or else as a built-in."""
 
@@ -63,7 +64,7 @@ class Global:
 Step = Attribute | Item | Member | Has | Global
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Access:
     """A way to an object."""
 

@@ -291,10 +291,25 @@ def opaque(
 # ---- functions with a body
 
 
+_own_sources: dict[types.CodeType, FunctionSource] = {}
+"""Of functions of this package, which do not change while it runs."""
+
+
+def _source_of(function: types.FunctionType) -> FunctionSource:
+    """The source of a function that may be lowered."""
+    code = function.__code__
+    source = _own_sources.get(code)
+    if source is None:
+        source = read_function(function)
+        check_fence(source.tree, source)
+        if code.co_filename.startswith(_PACKAGE):
+            _own_sources[code] = source
+    return source
+
+
 def _function_code(low: Lowering, function: types.FunctionType) -> Code:
     importer = low.session.importer
-    source = read_function(function)
-    check_fence(source.tree, source)
+    source = _source_of(function)
     low.session.inlined.append(function)
     importer.code(low, function)
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))

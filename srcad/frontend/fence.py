@@ -9,7 +9,9 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import gast
 
@@ -200,7 +202,15 @@ def check_fence(tree: Any, source: FunctionSource) -> None:
     `tree` is a function or a lambda of `source`. What runs once, when the function is defined
     (decorators, defaults, annotations), is not looked at.
     """
-    offences = list(_offences(tree, (), source))
+    found = _found.get(tree)
+    if found is None:
+        found = _found[tree] = tuple(_offences(tree, ()))
+    offences = [f for f in found if isinstance(f, _Offence)]
+    for outer in found:
+        if isinstance(outer, _OuterName):
+            refused = refused_builtin(_outer_value(outer, source.function))
+            if refused is not None:
+                offences.append(_Offence(refused, outer.node, {}))
     if offences:
         first = min(offences, key=lambda offence: (offence.node.lineno, offence.node.col_offset))
         raise refuse(first.kind, source.place(first.node), **first.details)
@@ -211,6 +221,19 @@ class _Offence:
     kind: str
     node: Any
     details: dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class _OuterName:
+    """A name that is no variable of the tree itself: what it stands for decides."""
+
+    node: Any
+    is_global: bool
+    """Whether it is declared so, and is not a variable of a function around the tree."""
+
+
+_found: WeakKeyDictionary[Any, tuple[_Offence | _OuterName, ...]] = WeakKeyDictionary()
+"""By tree: what does not depend on the function made from it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,9 +248,7 @@ _FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
 _COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 
 
-def _offences(
-    node: Any, enclosing: tuple[_Scope, ...], source: FunctionSource
-) -> Iterator[_Offence]:
+def _offences(node: Any, enclosing: tuple[_Scope, ...]) -> Iterator[_Offence | _OuterName]:
     """The offences in a function, a lambda or a comprehension, those nested in it included."""
     own = list(_own_nodes(_inside(node)))
     scope = _scope_of(node, own)
@@ -235,28 +256,25 @@ def _offences(
     if isinstance(node, gast.AsyncFunctionDef) and not enclosing:
         yield _Offence("async", node, {})
     for inner in own:
-        yield from _syntax(inner)
+        kind = type(inner).__name__
+        if kind in _OFFENSIVE:
+            yield _Offence(_OFFENSIVE[kind], inner, {})
         yield from _writes(inner, scope, enclosing)
-        if isinstance(inner, gast.Name) and isinstance(inner.ctx, gast.Load):
-            refused = refused_builtin(_outer_value(inner.id, scopes, source))
-            if refused is not None:
-                yield _Offence(refused, inner, {})
+        if kind == "Name" and isinstance(inner.ctx, gast.Load):
+            yield from _outer_name(inner, scopes)
         if isinstance(inner, (*_FUNCTIONS, *_COMPREHENSIONS)):
-            yield from _offences(inner, scopes, source)
+            yield from _offences(inner, scopes)
 
 
-def _syntax(node: Any) -> Iterator[_Offence]:
-    match type(node).__name__:
-        case "Yield" | "YieldFrom":
-            yield _Offence("yield", node, {})
-        case "AsyncFunctionDef":  # no other asynchronous syntax can stand outside of one
-            yield _Offence("async", node, {})
-        case "ClassDef":
-            yield _Offence("class", node, {})
-        case "TryStar":
-            yield _Offence("except*", node, {})
-        case "TypeAlias":
-            yield _Offence("type alias", node, {})
+_OFFENSIVE = {
+    "Yield": "yield",
+    "YieldFrom": "yield",
+    "AsyncFunctionDef": "async",  # no other asynchronous syntax can stand outside of one
+    "ClassDef": "class",
+    "TryStar": "except*",
+    "TypeAlias": "type alias",
+}
+"""Kinds of syntax nodes that are refused wherever they stand."""
 
 
 def _writes(node: Any, scope: _Scope, enclosing: tuple[_Scope, ...]) -> Iterator[_Offence]:
@@ -267,21 +285,25 @@ def _writes(node: Any, scope: _Scope, enclosing: tuple[_Scope, ...]) -> Iterator
             yield _Offence("nonlocal", node, {"name": name})
 
 
-def _outer_value(name: str, scopes: Sequence[_Scope], source: FunctionSource) -> object:
-    """What `name` stands for where it is not a variable of the tree itself, else None."""
-    function = source.function
+def _outer_name(node: Any, scopes: Sequence[_Scope]) -> Iterator[_OuterName]:
     for scope in reversed(scopes):
-        if name in scope.from_global:
-            break
-        if name in scope.bound:
+        if node.id in scope.from_global:
+            yield _OuterName(node, True)
+            return
+        if node.id in scope.bound:
+            return
+    yield _OuterName(node, False)
+
+
+def _outer_value(outer: _OuterName, function: FunctionType) -> object:
+    """What a name from outside stands for now; None for nothing."""
+    name = outer.node.id
+    if not outer.is_global and name in function.__code__.co_freevars:
+        cell = (function.__closure__ or ())[function.__code__.co_freevars.index(name)]
+        try:
+            return cell.cell_contents
+        except ValueError:  # not assigned yet
             return None
-    else:
-        if name in function.__code__.co_freevars:
-            cell = (function.__closure__ or ())[function.__code__.co_freevars.index(name)]
-            try:
-                return cell.cell_contents
-            except ValueError:  # not assigned yet
-                return None
     return function.__globals__.get(name, getattr(builtins, name, None))
 
 
@@ -313,8 +335,10 @@ def _scope_of(node: Any, own: Iterable[Any]) -> _Scope:
 def _bound_by(node: Any) -> tuple[str, ...]:
     """The names that `node` itself, not what stands in it, assigns or deletes."""
     match node:
-        case gast.Name(id=name, ctx=gast.Store() | gast.Del()):
-            return (name,)
+        case gast.Name(id=name, ctx=context):
+            return () if isinstance(context, gast.Load) else (name,)
+        case gast.expr():
+            return ()
         case gast.FunctionDef(name=name) | gast.AsyncFunctionDef(name=name):
             return (name,)
         case gast.ClassDef(name=name) | gast.ExceptHandler(name=gast.Name(id=name)):
@@ -344,6 +368,8 @@ def _own_nodes(roots: Iterable[Any]) -> Iterator[Any]:
         node = pending.pop()
         yield node
         match node:
+            case gast.Name() | gast.Constant():
+                pass
             case gast.FunctionDef() | gast.AsyncFunctionDef() | gast.Lambda():
                 defaults = [*node.args.defaults, *node.args.kw_defaults]
                 pending += [default for default in defaults if default is not None]
@@ -357,4 +383,4 @@ def _own_nodes(roots: Iterable[Any]) -> Iterator[Any]:
             case gast.AnnAssign(target=target, value=value):
                 pending += [target] if value is None else [target, value]
             case _:
-                pending += gast.iter_child_nodes(node)
+                pending += [n for n in gast.iter_child_nodes(node) if n._fields]

@@ -352,17 +352,16 @@ class Importer:
         self, low: Lowering, namespace: dict[str, Any], name: str, node: Any
     ) -> Abstract:
         """A global or builtin name."""
+        stays = _is_library(namespace.get("__name__"))
         if name in namespace:
-            return self.captured(
-                low,
-                ("global", id(namespace), name),
-                name,
-                Access(namespace, (Global(name),)),
-                namespace[name],
-            )
+            obj = namespace[name]
+            if stays and _is_constant(obj):
+                return self.constant(low, obj)
+            access = Access(namespace, (Global(name),))
+            return self.captured(low, ("global", id(namespace), name), name, access, obj)
         if hasattr(builtins, name):
             found = getattr(builtins, name)
-            if not _is_library(namespace.get("__name__")):
+            if not stays:
                 access = Access(namespace, (Global(name),))
                 self.captures["global", id(namespace), name] = Capture(
                     name, access, None, found, True

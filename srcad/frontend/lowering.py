@@ -213,17 +213,9 @@ class Lowering:
         """The syntax node being lowered."""
         return self.nodes[-1] if self.nodes else self.frame.source.tree
 
-    @contextmanager
-    def statement(self, node: Any) -> Iterator[None]:
+    def statement(self, node: Any) -> _Statement:
         """Operations made meanwhile belong to this statement."""
-        self.nodes.append(node)
-        # a rule's or a transform's own source is no place of the user's
-        loc = self.builder.loc if self.internal else self.loc(node)
-        try:
-            with self.builder.at(loc):
-                yield
-        finally:
-            self.nodes.pop()
+        return _Statement(self, node)
 
     def loc(self, node: Any) -> Loc:
         """Where a node stands."""
@@ -549,6 +541,27 @@ class Lowering:
     def internal(self) -> bool:
         """Whether the code being lowered is srcad's own: a rule."""
         return self.frame.source.file.startswith(_PACKAGE)
+
+
+class _Statement:
+    """A context: one is entered for each statement, so it is no generator."""
+
+    __slots__ = ("at", "low", "node")
+
+    def __init__(self, low: Lowering, node: Any) -> None:
+        self.low = low
+        self.node = node
+
+    def __enter__(self) -> None:
+        low = self.low
+        low.nodes.append(self.node)
+        # a rule's or a transform's own source is no place of the user's
+        self.at = low.builder.at(low.builder.loc if low.internal else low.loc(self.node))
+        self.at.__enter__()
+
+    def __exit__(self, *error: object) -> None:
+        self.at.__exit__()
+        self.low.nodes.pop()
 
 
 Handler = Callable[[Lowering, list[Abstract], dict[str, Abstract]], Any]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import gast
 
@@ -24,8 +25,18 @@ class Scope:
     nonlocals: frozenset[str]
 
 
+_scopes: WeakKeyDictionary[Any, Scope] = WeakKeyDictionary()
+
+
 def scope_of(node: Any) -> Scope:
-    """The scope of a function, a lambda or a comprehension."""
+    """The scope of a function, a lambda or a comprehension; syntax trees do not change."""
+    scope = _scopes.get(node)
+    if scope is None:
+        scope = _scopes[node] = _read_scope(node)
+    return scope
+
+
+def _read_scope(node: Any) -> Scope:
     names = _Names()
     if isinstance(node, FUNCTIONS):
         for parameter in parameters(node.args):
@@ -74,17 +85,19 @@ class _Names:
 
     def visit(self, node: Any) -> None:
         match node:
+            case gast.Name(ctx=context):
+                if not isinstance(context, gast.Load):
+                    self.bound.add(node.id)
+                return
             case gast.FunctionDef() | gast.ClassDef():
                 self.bound.add(node.name)
                 return
-            case gast.Lambda():
+            case gast.Lambda() | gast.Constant():
                 return
             case gast.Global():
                 self.globals.update(node.names)
             case gast.Nonlocal():
                 self.nonlocals.update(node.names)
-            case gast.Name(ctx=gast.Store() | gast.Del()):
-                self.bound.add(node.id)
             case gast.ExceptHandler(name=name) if name is not None:
                 self.bound.add(name.id if isinstance(name, gast.Name) else name)
             case gast.MatchAs(name=name) | gast.MatchStar(name=name) if name is not None:
@@ -103,4 +116,5 @@ class _Names:
                     self.bound.add(part.target.id)
             return
         for child in gast.iter_child_nodes(node):
-            self.visit(child)
+            if child._fields:  # no operator, no context
+                self.visit(child)

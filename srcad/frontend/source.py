@@ -1,7 +1,7 @@
 """From a live Python function to the syntax tree of exactly that function.
 
 `read_function` finds the text the function was made from, proves that it is that text, and returns
-the function's own node as a gast tree with positions in the file. The proof: the whole file is
+the function's node as a gast tree with positions in the file. The proof: the whole file is
 compiled again, and the code object found in it must equal the live one. Hence a file edited since
 its import is refused (`SourceChanged`), and two lambdas on one line are told apart by the columns
 that the compiler notes for every instruction.
@@ -16,8 +16,10 @@ import ast
 import dis
 import inspect
 import linecache
+import re
 import threading
 import warnings
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from types import CodeType, FunctionType, MethodType
@@ -42,8 +44,9 @@ class FunctionSource:
     name: str
     """`__name__` as written at the `def`; a lambda is called `<lambda>`."""
     tree: Any
-    """gast.FunctionDef, gast.AsyncFunctionDef or gast.Lambda, not shared with anyone. Lines and
-    columns are those of the file; private names (`__x` in a class) are already mangled."""
+    """gast.FunctionDef, gast.AsyncFunctionDef or gast.Lambda, to be read only: while the file stays
+    as it is, each reading of the function gives this very tree. Lines and columns are those of the
+    file; private names (`__x` in a class) are already mangled."""
     file: str
     first_line: int
     """Where the definition starts: at its first decorator, if it has one."""
@@ -99,13 +102,10 @@ def read_function(function: object) -> FunctionSource:
             "the file was edited after its import, or an import hook rewrote the function: "
             "reload the module",
         )
-    node, class_name = found
-    tree = gast.ast_to_gast(node)
-    if class_name is not None:
-        _mangle(tree, class_name)
+    node, _ = found
     return FunctionSource(
         name="<lambda>" if isinstance(node, ast.Lambda) else node.name,
-        tree=tree,
+        tree=file.tree_of(found),
         file=code.co_filename,
         first_line=_first_line(node),
         lines=file.lines,
@@ -150,6 +150,18 @@ class _File:
     """By name and first line, as code objects have them."""
     codes: dict[int, dict[str, list[CodeType]]] = field(default_factory=dict)
     """Compiler flags to: qualified name to the code objects of that name."""
+    trees: dict[_Definition, Any] = field(default_factory=dict)
+    """The gast trees of the definitions that were asked for."""
+
+    def tree_of(self, defined: _Defined) -> Any:
+        """A definition as a gast tree, the same each time."""
+        node, class_name = defined
+        if node not in self.trees:
+            tree = gast.ast_to_gast(node)
+            if class_name is not None:
+                _mangle(tree, class_name)
+            self.trees.setdefault(node, tree)
+        return self.trees[node]
 
     def find(self, live: CodeType) -> _Defined | None:
         """The node that `live` was compiled from.
@@ -236,26 +248,33 @@ def _read_file(function: FunctionType) -> _File | None:
 
 
 def _parse_file(lines: list[str]) -> _File:
+    text = "".join(lines)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.parse("".join(lines))
+            tree = ast.parse(text)
     except (SyntaxError, ValueError):  # ValueError: the text has null bytes
         tree = ast.Module(body=[], type_ignores=[])
     file = _File(list(lines), tree, {})
-    for node, class_name in _definitions(tree):
+    for node, class_name in _definitions(tree, text):
         name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
         file.definitions.setdefault((name, _first_line(node)), []).append((node, class_name))
     return file
 
 
-def _definitions(tree: ast.AST) -> Iterator[_Defined]:
+def _definitions(tree: ast.AST, text: str) -> Iterator[_Defined]:
+    lines = re.split("\r\n|\r|\n", text)  # as Python counts them
+    lambdas = [number for number, line in enumerate(lines, start=1) if "lambda" in line]
     pending: list[tuple[ast.AST, str | None]] = [(tree, None)]
     while pending:
         node, class_name = pending.pop()
         if isinstance(node, _Definition):
             yield node, class_name
         for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                first = bisect_left(lambdas, child.lineno)
+                if first == len(lambdas) or lambdas[first] > (child.end_lineno or child.lineno):
+                    continue  # no other expression defines a function
             if isinstance(node, ast.ClassDef) and isinstance(child, ast.stmt):
                 pending.append((child, node.name))  # in the body, not a base or a decorator
             else:

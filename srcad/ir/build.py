@@ -16,8 +16,7 @@ from __future__ import annotations
 import builtins
 import math
 import operator
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -230,6 +229,19 @@ class Builder:
         for op in made:
             self.append(op)
 
+    def mark(self) -> tuple[int, int, int]:
+        """A point to which ``rewind`` can return."""
+        return len(self.ops), len(self._definitions), len(self._computed)
+
+    def rewind(self, mark: tuple[int, int, int]) -> None:
+        """Take back the operations made since, and what is known of them."""
+        count, defined, computed = mark
+        del self.ops[count:]
+        while len(self._definitions) > defined:
+            self._definitions.popitem()
+        while len(self._computed) > computed:
+            self._computed.popitem()
+
     def append(self, op: Op) -> None:
         """An operation made elsewhere."""
         self.ops.append(op)
@@ -240,15 +252,9 @@ class Builder:
         """The finished block."""
         return Block(params, tuple(self.ops), yields)
 
-    @contextmanager
-    def at(self, loc: Loc | None) -> Iterator[None]:
+    def at(self, loc: Loc | None) -> _At:
         """Operations made meanwhile belong to the given statement."""
-        before = self.loc
-        self.loc = loc
-        try:
-            yield
-        finally:
-            self.loc = before
+        return _At(self, loc)
 
     # ---- what is known
 
@@ -316,6 +322,23 @@ class Builder:
         ):
             return op.args[0]
         return atom
+
+
+class _At:
+    """A context: one is entered for each statement, so it is no generator."""
+
+    __slots__ = ("before", "builder", "loc")
+
+    def __init__(self, builder: Builder, loc: Loc | None) -> None:
+        self.builder = builder
+        self.loc = loc
+
+    def __enter__(self) -> None:
+        self.before = self.builder.loc
+        self.builder.loc = self.loc
+
+    def __exit__(self, *error: object) -> None:
+        self.builder.loc = self.before
 
 
 def scalars_as_python(kind: Type) -> Type:

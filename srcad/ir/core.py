@@ -15,10 +15,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from srcad.ir.immutable import immutable, immutable_value
 from srcad.ir.types import Type
 
 
-@dataclass(frozen=True, slots=True)
+@immutable_value
 class Loc:
     """Where a statement of the primal stands."""
 
@@ -29,6 +30,10 @@ class Loc:
     """The primal statement (its first line), quoted in comments and errors."""
     reverse: int = 0
     """How many reverse sweeps lie between the statement and the operation: 0 in the primal."""
+
+    def one_sweep_further(self) -> Loc:
+        """The place of what a reverse sweep makes of the operation."""
+        return Loc(self.file, self.line, self.column, self.text, self.reverse + 1)
 
 
 @dataclass(slots=True, eq=False)
@@ -44,7 +49,7 @@ class Value:
         return f"<{self.hint or '_'}: {self.type}>"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Literal:
     """Static data: a number, a string, a slice, a dtype, a function."""
 
@@ -67,7 +72,16 @@ def literal_values(atoms: Iterable[Atom]) -> tuple[Any, ...] | None:
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+def literal_key(value: object) -> object:
+    """Equal for literals that mean the same: ``0.0`` is neither ``0`` nor ``-0.0``."""
+    if type(value) is tuple:
+        return tuple(map(literal_key, value))
+    if isinstance(value, (float, complex, slice)):
+        return type(value), repr(value)
+    return type(value), value
+
+
+@immutable
 class Block:
     """A region: parameters, operations in order, and the atoms it hands out."""
 
@@ -76,7 +90,7 @@ class Block:
     yields: tuple[Atom, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Apply:
     """A pure call: an operator, a NumPy function, a getitem, a display, a method."""
 
@@ -87,7 +101,7 @@ class Apply:
     loc: Loc | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Effect:
     """A call kept in order and executed once: print, assert, raise, a draw of random numbers."""
 
@@ -98,7 +112,7 @@ class Effect:
     loc: Loc | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class View:
     """One step from an array to a view of it: ``callee(array, *args)`` shares its memory."""
 
@@ -107,7 +121,7 @@ class View:
     keywords: tuple[tuple[str, Atom], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Update:
     """A write in place: ``callee(target, *args)``; ``version`` is the target afterwards.
 
@@ -126,7 +140,7 @@ class Update:
     path: tuple[View, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Accumulate:
     """``version = target; version[index] += term``; without an index ``version = target + term``.
 
@@ -140,7 +154,7 @@ class Accumulate:
     loc: Loc | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class If:
     """Both blocks yield as many atoms as there are results; ``UNDEFINED`` leaves a name unbound."""
 
@@ -151,7 +165,7 @@ class If:
     loc: Loc | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Range:
     """The integers of ``range(start, stop, step)``."""
 
@@ -160,7 +174,7 @@ class Range:
     step: Atom
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Items:
     """The items of a sequence or array, from its end if ``backward``."""
 
@@ -171,7 +185,7 @@ class Items:
 Stream = Range | Items
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class For:
     """A loop over streams in lockstep, as ``zip`` has it: it ends with the shortest.
 
@@ -188,7 +202,7 @@ class For:
     loc: Loc | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class While:
     """A loop while ``test`` (a block of the carried values, yielding one atom) holds.
 
@@ -203,7 +217,7 @@ class While:
     loc: Loc | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class With:
     """``with manager as target: body``; ``body.params`` is (target,) or ()."""
 
@@ -213,7 +227,7 @@ class With:
     loc: Loc | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Handler:
     """``except kinds as name``; ``body.params`` is (name,) or ()."""
 
@@ -221,7 +235,7 @@ class Handler:
     body: Block
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Try:
     """``try: body except …: handler``; all blocks yield as many atoms as there are results.
 
@@ -235,7 +249,7 @@ class Try:
     loc: Loc | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Call:
     """A call of a function that stays a function, such as a recursive one."""
 
@@ -261,7 +275,7 @@ class FunctionRef:
         return f"FunctionRef({self.name!r})"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable
 class Function:
     """A function: what it takes, does and returns (``body.yields``)."""
 

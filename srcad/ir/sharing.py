@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from srcad.ir.core import Apply, Atom, Literal, Value
-from srcad.ir.infer import _Examples, _memo_key, _run, atom_type
+from srcad.ir.infer import atom_type, memo_key
+from srcad.ir.samples import Examples, run_example
 from srcad.ir.types import (
     Array,
     DictType,
@@ -131,7 +132,7 @@ def _sharing(
     if callee is operator.getitem and isinstance(atom_type(args[0]), Array):
         shared = Sharing.ALWAYS if is_basic_index(args[1]) else Sharing.NEVER
         return (shared, Sharing.NEVER)
-    key = _memo_key(callee, atoms, len(args), keywords)
+    key = memo_key(callee, atoms, len(args), keywords)
     if key is not None and key in _memo:
         return _memo[key]
     runs = [_run_shared(callee, args, keywords, layout) for layout in (_plain, _fortran, _strided)]
@@ -172,9 +173,9 @@ def _run_shared(
 ) -> list[bool] | None:
     """For each argument whether the result shares its memory; None if the call raises."""
     for number in (0, 1, 2):
-        examples = _Examples(number)
+        examples = Examples(number)
 
-        def example(atom: Atom, examples: _Examples = examples) -> Any:
+        def example(atom: Atom, examples: Examples = examples) -> Any:
             if not isinstance(atom, Value):
                 return atom.value
             return _lay_out(examples.of(atom.type, atom), layout)
@@ -184,7 +185,7 @@ def _run_shared(
             named = {k: example(a) for k, a in keywords}
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
-                arrays = list(_arrays(_run(callee, given, named)))
+                arrays = list(_arrays(run_example(callee, given, named)))
         except Exception:
             continue
         return [

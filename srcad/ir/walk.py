@@ -202,8 +202,10 @@ def map_atoms(
     # operands are renamed before results: a result never reads itself
     match op:
         case Apply():
-            args, kw = tuple(map(read, op.args)), keywords(op.keywords)
-            return Apply(op.callee, args, kw, define(op.result), op.loc)
+            args, kw, made = tuple(map(read, op.args)), keywords(op.keywords), define(op.result)
+            if made is op.result and args == op.args and kw == op.keywords:
+                return op
+            return Apply(op.callee, args, kw, made, op.loc)
         case Effect():
             args, kw = tuple(map(read, op.args)), keywords(op.keywords)
             return Effect(
@@ -218,7 +220,10 @@ def map_atoms(
         case Accumulate():
             target, term = read(op.target), read(op.term)
             index = None if op.index is None else read(op.index)
-            return Accumulate(target, index, term, define(op.version), op.loc)
+            version = define(op.version)
+            if (target, index, term, version) == (op.target, op.index, op.term, op.version):
+                return op
+            return Accumulate(target, index, term, version, op.loc)
         case If():
             test = read(op.test)
             then, orelse = block(op.then), block(op.orelse)

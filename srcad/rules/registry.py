@@ -450,7 +450,10 @@ def _drop_unused() -> None:
 
 
 def _get(table: dict[Function, Rule], function: Function) -> Rule | None:
-    return table.get(function) if _hashable(function) else None
+    try:
+        return table.get(function)
+    except TypeError:  # it has no hash
+        return None
 
 
 def _hashable(function: object) -> bool:

@@ -20,6 +20,7 @@ from srcad.frontend.scopes import Scope
 from srcad.ir import Atom, Literal, Value
 from srcad.ir.build import Builder
 from srcad.ir.types import ListType, Number, NumPyScalar, TupleType
+from srcad.transform import replay
 
 
 class RuleLibrary:
@@ -153,7 +154,7 @@ def inline(
     arguments = [abstract_of(low, a) for a in args]
     named = {k: abstract_of(low, v) for k, v in keywords.items()}
     try:
-        result = calls.call(low, Static(body), arguments, named)
+        result = replay.run_body(low, body, arguments, named)
     except Unreachable:  # the body raises for such arguments
         loc = before
         place = None if loc is None else Place(loc.file, loc.line, loc.column, loc.text)

@@ -7,6 +7,7 @@ functions it calls, in reverse order.  So each rule is written once, and the two
 
 from __future__ import annotations
 
+import functools
 import inspect
 import operator
 from collections.abc import Callable
@@ -72,8 +73,20 @@ class Bound:
         return self.arguments.arguments.get(name)
 
 
+@functools.lru_cache(maxsize=1024)
+def _positional_names(rule: Rule) -> tuple[str, ...] | None:
+    """The parameters of a rule if all can be given by position; `bind` itself is slow."""
+    parameters = rule.parameters.parameters.values()
+    plain = all(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
+    return tuple(p.name for p in parameters) if plain else None
+
+
 def bind(rule: Rule, op: Apply) -> Bound:
     """Match the arguments of a call with its rule."""
+    names = _positional_names(rule)
+    if not op.keywords and names is not None and len(op.args) == len(names):
+        arguments = dict(zip(names, op.args, strict=True))
+        return Bound(rule, inspect.BoundArguments(rule.parameters, arguments), op)
     try:
         bound = rule.parameters.bind(*op.args, **dict(op.keywords))
     except TypeError as error:

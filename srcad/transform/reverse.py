@@ -240,7 +240,7 @@ class Reverser:
     def _pull_op(self, forward: Forward, k: int, op: Op, adjoints: Adjoints) -> None:
         b = adjoints.builder
         loc = op.loc
-        with b.at(None if loc is None else replace(loc, reverse=loc.reverse + 1)):
+        with b.at(None if loc is None else loc.one_sweep_further()):
             match op:
                 case Apply():
                     state = adjoints.get(op.result)

@@ -249,3 +249,12 @@ def test_refused_builtins():
     assert fence.refused_builtin(locals) == "locals"
     assert fence.refused_builtin(abs) is None
     assert fence.refused_builtin(None) is None
+
+
+def test_a_name_that_comes_to_mean_something_else():
+    function = define("def f(x):\n    return run(x)")
+    function.__globals__["run"] = float
+    source = read_function(function)
+    fence.check_fence(source.tree, source)
+    function.__globals__["run"] = eval
+    assert refused(function).message.startswith("'eval'")

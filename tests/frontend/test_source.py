@@ -73,11 +73,21 @@ def test_positions_are_those_of_the_file(load):
     assert source.segment(source.tree) == "def f(x):\n    y = x * 2\n    return y"
 
 
-def test_each_call_gives_a_tree_of_its_own(load):
-    module = load("def f(x):\n    return x\n")
+def test_lambdas_behind_characters_that_end_lines_elsewhere(load):
+    module = load("s = 'a\x0cb\u2028c'\nf = [\n    lambda x: x + 1,\n]\ng = lambda x: x + 2\n")
+    assert body(module.f[0]) == "x + 1"
+    assert body(module.g) == "x + 2"
+
+
+def test_the_tree_is_the_same_while_the_file_is(load):
+    text = "def f(x):\n    return x\n"
+    module = load(text)
     first = read_function(module.f).tree
-    first.body.clear()
-    assert len(read_function(module.f).tree.body) == 1
+    assert read_function(module.f).tree is first
+    edit(load.file, f"\n{text}")
+    moved = read_function(module.f).tree
+    assert moved is not first
+    assert (first.lineno, moved.lineno) == (1, 2)
 
 
 def test_nested_conditional_and_repeated_definitions(load):

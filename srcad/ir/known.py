@@ -1,0 +1,312 @@
+"""Types of results that are known without running the call: displays, ``len``, items, casts.
+
+A rule answers None where the call has to be looked at in another way.
+"""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from srcad import runtime
+from srcad.ir import core
+from srcad.ir.core import Atom, Literal, Value
+from srcad.ir.types import (
+    BOOL,
+    FLOAT,
+    INT,
+    KEY,
+    OBJECT,
+    REAL,
+    STRING,
+    UNKNOWN,
+    Array,
+    DictType,
+    Dim,
+    ListType,
+    Number,
+    NumPyScalar,
+    Opaque,
+    Size,
+    TupleType,
+    Type,
+    dims_of,
+    join,
+    join_all,
+    type_of,
+)
+
+
+def atom_type(atom: Atom) -> Type:
+    """The type of a value or a literal."""
+    if isinstance(atom, Value):
+        return atom.type
+    value = atom.value
+    return STRING if isinstance(value, str) else type_of(value)
+
+
+def _tuple_type(*items: Atom) -> Type:
+    return TupleType(tuple(map(_item_type, items)))
+
+
+def _item_type(atom: Atom) -> Type:
+    """The type of an item: an integer stays the size that it may be of an array."""
+    kind = atom_type(atom)
+    if isinstance(atom, Value) and kind == INT:
+        return Number("int", Dim(atom))
+    return kind
+
+
+def _split_type(array: Atom, sections: Atom, axis: Atom | None = None) -> Type | None:
+    """The parts of an array whose size no example may fit."""
+    kind, along = atom_type(array), 0 if axis is None else getattr(axis, "value", None)
+    if not isinstance(kind, Array) or kind.dims is None or not isinstance(sections, Literal):
+        return None
+    if not isinstance(along, int) or not isinstance(sections.value, (int, list, tuple)):
+        return None
+    dims: list[Size] = list(kind.dims)
+    dims[along] = None
+    many = sections.value
+    count = many if isinstance(many, int) else len(many) + 1
+    return TupleType((Array(kind.dtype, tuple(dims)),) * count, list)
+
+
+def _list_type(*items: Atom) -> Type:
+    return TupleType(tuple(map(atom_type, items)), list)
+
+
+def _dict_type(*items: Atom) -> Type:
+    return DictType(join_all(tuple(map(atom_type, items[1::2]))))
+
+
+def _len_type(obj: Atom) -> Type:
+    dims = dims_of(atom_type(obj))
+    return Number("int", dims[0]) if dims and isinstance(dims[0], Dim) else INT
+
+
+def reshaped_type(a: Atom, *shape: Atom) -> Type:
+    """To sizes that no sample happens to have."""
+    kind = atom_type(a)
+    if not isinstance(kind, Array) or not shape:
+        return UNKNOWN
+    first = atom_type(shape[0])
+    kinds = first.items if isinstance(first, TupleType) else tuple(map(atom_type, shape))
+    known: tuple[Any, ...] = tuple(s.value if isinstance(s, Literal) else None for s in shape)
+    if isinstance(known[0], tuple):
+        known = known[0]
+    if len(known) != len(kinds):
+        known = (None,) * len(kinds)
+    dims: list[Size] = []
+    for k, value in zip(kinds, known, strict=True):
+        if not isinstance(k, Number) or k.kind != "int":
+            return UNKNOWN
+        dims.append(k.size if value is None else value if value >= 0 else None)
+    return Array(kind.dtype, tuple(dims))
+
+
+def _minors_type(a: Atom) -> Type | None:
+    """Sampled, they would be large."""
+    kind = atom_type(a)
+    if not isinstance(kind, Array) or kind.dims is None:
+        return UNKNOWN
+    n = kind.dims[-1]
+    less: Size = (
+        n - 1 if isinstance(n, int) else Dim(n.base, n.drop + 1) if isinstance(n, Dim) else None
+    )
+    return Array(kind.dtype, (*kind.dims, less, less))
+
+
+def _cross_type(x: Atom, y: Atom) -> Type | None:
+    """Of vectors with three components: no sample has them."""
+    kinds = [k for k in (atom_type(x), atom_type(y)) if isinstance(k, Array) and k.dims is not None]
+    if len(kinds) < 2 or any(k.dtype is None for k in kinds):
+        return UNKNOWN
+    one, other = sorted(kinds, key=lambda k: -len(k.dims or ()))
+    dims = one.dims if one.dims == other.dims else tuple(None for _ in one.dims or ())
+    return Array(np.result_type(one.dtype, other.dtype).name, dims)
+
+
+def _shape_type(obj: Atom) -> Type | None:
+    dims = dims_of(atom_type(obj))
+    if dims is None:
+        return OBJECT
+    return TupleType(tuple(Number("int", d if isinstance(d, Dim) else None) for d in dims))
+
+
+def _getitem_type(obj: Atom, index: Atom) -> Type | None:
+    match atom_type(obj), index:
+        case TupleType(items=items), Literal(value=int(k)) if -len(items) <= k < len(items):
+            return items[k]
+        case TupleType(items=items, cls=cls), Literal(value=slice() as cut):
+            return TupleType(items[cut], cls if cls is list else tuple)
+        case TupleType(items=items), Value(type=Number() | NumPyScalar()):
+            return join_all(items)
+        case TupleType(items=items, cls=cls), Value():
+            return ListType(join_all(items)) if cls is list else UNKNOWN
+        case ListType(item=item) as kind, _:
+            at = atom_type(index)
+            return item if isinstance(at, (Number, NumPyScalar)) else kind
+        case DictType(item=item), _:
+            return item
+        case Opaque(name="str"), _:
+            return STRING
+    return None
+
+
+def _add_type(x: Atom, y: Atom) -> Type | None:
+    match atom_type(x), atom_type(y):
+        case (ListType() | TupleType(cls=builtins.list)) as a, (
+            ListType() | TupleType(cls=builtins.list)
+        ) as b:
+            return join(_as_list(a), _as_list(b))
+        case TupleType(items=a), TupleType(items=b):
+            return TupleType((*a, *b))
+        case Opaque(name="str"), _:
+            return STRING
+    return None
+
+
+def _mul_type(x: Atom, y: Atom) -> Type | None:
+    match atom_type(x), atom_type(y):
+        case (ListType() | TupleType(cls=builtins.list)) as a, Number():
+            return _as_list(a)
+        case Number(), (ListType() | TupleType(cls=builtins.list)) as b:
+            return _as_list(b)
+    return None
+
+
+def _as_list(kind: Type) -> Type:
+    return ListType(join_all(kind.items)) if isinstance(kind, TupleType) else kind
+
+
+def _pow_type(x: Atom, y: Atom) -> Type | None:
+    match atom_type(x), atom_type(y):
+        case Number(kind="int" | "bool"), Number(kind="int" | "bool"):
+            if isinstance(y, Literal) and y.value >= 0:
+                return INT
+            return REAL
+        case Number(kind="float" | "real" | "int" | "bool"), Number(
+            kind="float" | "real" | "int" | "bool"
+        ):
+            return (
+                FLOAT
+                if isinstance(y, Value) or isinstance(y.value, float)
+                else _widen(atom_type(x))
+            )
+    return None
+
+
+def _widen(kind: Type) -> Type:
+    return kind if isinstance(kind, Number) and kind.kind in ("float", "real") else REAL
+
+
+def _select_type(test: Atom, then: Atom, orelse: Atom) -> Type:
+    return join(atom_type(then), atom_type(orelse))
+
+
+def _list_of(obj: Atom) -> Type | None:
+    match atom_type(obj):
+        case ListType() as kind:
+            return kind
+        case TupleType(items=items):
+            return ListType(join_all(items))
+        case Array(dtype=dtype, dims=dims) if dtype is not None and dims:
+            return ListType(NumPyScalar(dtype) if len(dims) == 1 else Array(dtype, dims[1:]))
+        case DictType():
+            return ListType(KEY)
+    return UNKNOWN
+
+
+def _always(kind: Type) -> Callable[..., Type]:
+    return lambda *args: kind
+
+
+def _tolist_type(obj: Atom) -> Type | None:
+    match atom_type(obj):
+        case Array(dtype=dtype, dims=dims) if dtype is not None and dims:
+            found: Type = type_of(np.zeros((), dtype).item())
+            for _ in dims:
+                found = ListType(found)
+            return found
+    return None
+
+
+_RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
+    np.split: _split_type,
+    np.array_split: _split_type,
+    core.make_tuple: _tuple_type,
+    core.make_list: _list_type,
+    core.make_dict: _dict_type,
+    core.make_fstring: _always(STRING),
+    core.format_value: _always(STRING),
+    core.select: _select_type,
+    operator.getitem: _getitem_type,
+    operator.add: _add_type,
+    operator.mul: _mul_type,
+    operator.pow: _pow_type,
+    builtins.pow: lambda x, y: _pow_type(x, y),
+    builtins.len: _len_type,
+    builtins.float: _always(FLOAT),
+    builtins.int: _always(INT),
+    builtins.bool: _always(BOOL),
+    builtins.complex: _always(Number("complex")),
+    builtins.str: _always(STRING),
+    builtins.repr: _always(STRING),
+    builtins.list: _list_of,
+    builtins.slice: _always(Opaque("slice")),
+    operator.is_: _always(BOOL),
+    operator.is_not: _always(BOOL),
+    operator.not_: _always(BOOL),
+    operator.contains: _always(BOOL),
+    np.cross: _cross_type,
+    runtime.minors: _minors_type,
+    runtime.cofactors: lambda a: atom_type(a),
+    runtime.is_regular: _always(BOOL),
+    np.linalg.cross: _cross_type,
+    np.shape: _shape_type,
+    np.ndarray.shape: _shape_type,
+    np.ndarray.tolist: _tolist_type,
+}
+
+
+def known_type(
+    callee: Callable[..., Any], args: tuple[Atom, ...], keywords: tuple[tuple[str, Atom], ...]
+) -> Type | None:
+    """The type of a call's result by rule, if there is one for it."""
+    rule = _RULES.get(callee) if hashable(callee) else None
+    if rule is None or (keywords and rule is not _cross_type):
+        return None
+    return rule(*args)
+
+
+def hashable(obj: object) -> bool:
+    """Whether an object has a hash."""
+    try:
+        hash(obj)
+    except TypeError:
+        return False
+    return True
+
+
+_MATH_INT = {"floor", "ceil", "trunc", "factorial", "gcd", "lcm", "comb", "perm", "isqrt"}
+_MATH_BOOL = {"isnan", "isinf", "isfinite", "isclose"}
+
+
+def math_type(callee: Callable[..., Any]) -> Type:
+    """The type of the result of a function of ``math``."""
+    name = callee.__name__
+    if name in _MATH_INT:
+        return INT
+    if name in _MATH_BOOL:
+        return BOOL
+    if name == "frexp":
+        return TupleType((FLOAT, INT))
+    if name == "modf":
+        return TupleType((FLOAT, FLOAT))
+    if name in ("prod", "sumprod"):
+        return REAL
+    return FLOAT

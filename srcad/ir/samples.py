@@ -1,0 +1,198 @@
+"""Results by sample: a call is run on three sets of examples whose sizes and contents differ."""
+
+from __future__ import annotations
+
+import functools
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from srcad.ir.core import Atom, Value
+from srcad.ir.types import (
+    OBJECT,
+    UNKNOWN,
+    Array,
+    Dim,
+    ListType,
+    Number,
+    NumPyScalar,
+    Opaque,
+    Size,
+    TupleType,
+    Type,
+    join_all,
+    type_of,
+)
+
+_SETS = 3
+_LARGEST = 1_000_000
+_SMALL = 1_000
+
+
+class Examples:
+    """One set of example arguments; ``sizes`` remembers which size stands for what."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.sizes: dict[object, int] = {}
+        self.integers = 0
+        self.reals = 0
+
+    def size(self, size: Size) -> int:
+        match size:
+            case int():
+                return size
+            case Dim(base=base, drop=drop):
+                return max(self.base(base) - drop, 0)
+            case None:
+                # 1 goes with any size: unknown sizes that have to agree do so in one set at least
+                return 1 if self.number == 2 else self.base(object())
+
+    def base(self, base: object) -> int:
+        if base not in self.sizes:
+            count = len(self.sizes)
+            self.sizes[base] = ((7, 11, 19, 29, 41), (13, 23, 31, 43, 59), (2, 3, 4, 5, 6))[
+                self.number
+            ][count % 5] + 60 * (count // 5)
+        return self.sizes[base]
+
+    def integer(self, value: Value) -> int:
+        base = value.type.size if isinstance(value.type, Number) and value.type.size else Dim(value)
+        if base.base not in self.sizes:
+            self.integers += 1
+            start = (1, 3, 70)[self.number]
+            self.sizes[base.base] = start + self.integers + base.drop
+        return max(self.sizes[base.base] - base.drop, 0)
+
+    def real(self) -> float:
+        """A number whose ratio to the others differs between sets: a count of them does too."""
+        self.reals += 1
+        return (0.7 * self.reals, 5.3 + 11.0 * self.reals, 40.0 / self.reals)[self.number]
+
+    def of(self, kind: Type, value: Value | None = None) -> Any:
+        match kind:
+            case Number(kind="bool"):
+                return self.number == 0
+            case Number(kind="int"):
+                return self.integer(value if value is not None else Value("", kind))
+            case Number(kind="float" | "real"):
+                return self.real()
+            case Number(kind="complex"):
+                return 0.7 + 0.1j
+            case NumPyScalar(dtype=dtype):
+                return self.filled(dtype, ())[()]
+            case Array(dtype=dtype, dims=dims):
+                assert dtype is not None
+                assert dims is not None
+                return self.filled(dtype, tuple(map(self.size, dims)))
+            case TupleType(items=items, cls=cls):
+                parts = [self.of(k) for k in items]
+                return cls(*parts) if hasattr(cls, "_fields") else cls(parts)
+            case ListType(item=item):
+                return [self.of(item) for _ in range((3, 4, 2)[self.number])]
+            case Opaque(name="slice"):
+                return slice(0, (1, 3, 1)[self.number])
+        raise TypeError(kind)
+
+    def filled(self, dtype: str, shape: tuple[int, ...]) -> Any:
+        count = math.prod(shape)
+        if count > _LARGEST:
+            raise ValueError("an example would be too large")
+        if count > _SMALL:
+            return _example_array(self.number, dtype, shape)
+        return _small_array(self.number, dtype, shape).copy()
+
+
+def _example_array(number: int, dtype: str, shape: tuple[int, ...]) -> Any:
+    """Entries that differ between the sets: all zero, with ties, and without."""
+    kind, count = np.dtype(dtype).kind, math.prod(shape)
+    if kind == "b":
+        pattern = np.ones(count) if number == 0 else np.arange(count) % (2 + number) == 0
+    elif kind in "iu":
+        pattern = (np.arange(count) + number - 1) % 2 if number else np.zeros(count)
+    else:
+        pattern = 0.3 + 0.2 * np.sin(np.arange(count) ** 2)
+        if number == 1:
+            pattern = np.round(pattern, 1)
+    array = pattern.reshape(shape).astype(dtype)
+    if kind in "fc" and len(shape) >= 2 and shape[-1] == shape[-2]:
+        array = array + (shape[-1] * np.eye(shape[-1])).astype(dtype)
+    return array
+
+
+_small_array = functools.lru_cache(maxsize=256)(_example_array)
+
+
+def sampled_type(
+    callee: Callable[..., Any], args: tuple[Atom, ...], keywords: tuple[tuple[str, Atom], ...]
+) -> Type | None:
+    """The type of a call's result, ``Unknown`` where the samples differ; None where none fits."""
+    outcomes: list[tuple[Examples, Any]] = []
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        for number in range(_SETS):
+            examples = Examples(number)
+
+            def example(atom: Atom, examples: Examples = examples) -> Any:
+                return examples.of(atom.type, atom) if isinstance(atom, Value) else atom.value
+
+            try:
+                found = run_example(
+                    callee, tuple(map(example, args)), {k: example(a) for k, a in keywords}
+                )
+            except Exception:
+                continue
+            outcomes.append((examples, found))
+    return _common_type(outcomes) if outcomes else None
+
+
+def run_example(callee: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    if getattr(callee, "__objclass__", None) is np.ndarray:  # a method or attribute of arrays
+        args = (np.asarray(args[0]), *args[1:])
+        if not callable(callee):
+            return callee.__get__(args[0])
+    return callee(*args, **keywords)
+
+
+def _common_type(outcomes: list[tuple[Examples, Any]]) -> Type:
+    objects = [found for _, found in outcomes]
+    first = objects[0]
+    if isinstance(first, (tuple, list)):
+        if any(type(o) is not type(first) for o in objects):
+            return UNKNOWN
+        if any(len(o) != len(first) for o in objects):
+            if isinstance(first, list):
+                return ListType(join_all(tuple(type_of(p) for o in objects for p in o)))
+            return UNKNOWN
+        parts = tuple(_common_type([(e, o[k]) for e, o in outcomes]) for k in range(len(first)))
+        return TupleType(parts, type(first))
+    if not isinstance(first, np.ndarray) or any(not isinstance(o, np.ndarray) for o in objects):
+        joined = join_all(tuple(map(type_of, objects)))
+        return joined
+    dtypes = {o.dtype.name for o in objects}
+    if first.dtype.kind not in "biufc":
+        return OBJECT
+    dtype = dtypes.pop() if len(dtypes) == 1 else None
+    if len({o.ndim for o in objects}) != 1:
+        return Array(dtype, None)
+    dims = tuple(
+        _common_size([(e, o.shape[axis]) for e, o in outcomes]) for axis in range(first.ndim)
+    )
+    return Array(dtype, dims)
+
+
+def _common_size(sizes: list[tuple[Examples, int]]) -> Size:
+    if len(sizes) < _SETS:
+        return None
+    if len({size for _, size in sizes}) == 1:
+        return sizes[0][1]
+    for base in sizes[0][0].sizes:
+        drop = sizes[0][0].sizes[base] - sizes[0][1]
+        if drop >= 0 and all(
+            base in e.sizes and max(e.sizes[base] - drop, 0) == size for e, size in sizes
+        ):
+            return Dim(base, drop) if isinstance(base, (str, Value)) else None
+    return None

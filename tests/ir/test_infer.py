@@ -1,0 +1,32 @@
+"""Types of results: what is remembered of one call must not leak into another."""
+
+import operator
+
+import numpy as np
+
+from srcad.ir import Literal, Value
+from srcad.ir.infer import result_type
+from srcad.ir.types import BOOL, FLOAT, INT, Array, Dim
+
+
+def test_equal_literals_of_different_types():
+    for values, dtype in (((1, 2), "int64"), ((1.0, 2.0), "float64"), ((True, 2.0), "float64")):
+        assert result_type(np.array, (Literal(values),)) == Array(dtype, (2,))
+    assert result_type(np.array, (Literal(((1, 0),)),)) == Array("int64", (1, 2))
+    assert result_type(np.array, (Literal(((True, False),)),)) == Array("bool", (1, 2))
+
+
+def test_which_integer_names_a_size():
+    n, m = Value("n", INT), Value("m", INT)
+    assert result_type(np.zeros, (n,)) == Array("float64", (Dim(n),))
+    assert result_type(np.zeros, (m,)) == Array("float64", (Dim(m),))
+
+
+def test_integers_in_arithmetic_name_no_size():
+    x = Value("x", Array("float64", (Dim("n"), 3)))
+    for _ in range(2):
+        n = Value("n", INT)
+        assert result_type(operator.mul, (n, x)) == x.type
+        assert result_type(operator.truediv, (n, n)) == FLOAT
+        assert result_type(operator.lt, (n, Literal(2.5))) == BOOL
+        assert result_type(operator.floordiv, (n, Literal(2))) == INT
