@@ -9,7 +9,7 @@ list are two equal ``ListRef``, and what the list holds stands in the state unde
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from srcad.ir import Atom, Value
@@ -133,6 +133,7 @@ class Zip:
     """Iterables in lockstep."""
 
     parts: tuple[Abstract, ...]
+    strict: Abstract = Static(False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,6 +149,26 @@ class Reversed:
     """``reversed(part)``"""
 
     part: Abstract
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lazy:
+    """Items that are made when something asks for them: ``map(f, xs)``, ``(v * v for v in xs)``."""
+
+    make: Callable[[Any, tuple[Abstract, ...]], Abstract]
+    """Takes the cursor and the parts: the iterable of all items, as they are there."""
+    parts: tuple[Abstract, ...]
+    node: Any = None
+    frame: Any = None
+    """The syntax of a generator expression, and the frame in which it looks up names."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The keys, values or items of a dict, as they are when something asks for them."""
+
+    ref: DictRef
+    kind: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -206,6 +227,8 @@ Abstract = (
     | Zip
     | Enumerate
     | Reversed
+    | Lazy
+    | View
     | MaybeUnbound
     | Poison
     | Transformed
@@ -302,6 +325,8 @@ class Cursor:
 
     source: Abstract
     position: int
+    since: Mapping[Any, Any] = field(default_factory=dict)
+    """What the items that were made early depend on, as it was then."""
 
 
 Contents = Items | Entries | Fields | Held | Members | Cursor
@@ -338,7 +363,7 @@ def known_values(values: Iterable[Abstract]) -> tuple[Any, ...] | None:
 def parts(value: Any) -> tuple[Any, ...]:
     """What an abstract value or the contents of a place refer to directly."""
     match value:
-        case TupleRef(items=items) | Items(items=items) | Zip(parts=items):
+        case TupleRef(items=items) | Items(items=items) | Zip(parts=items) | Lazy(parts=items):
             return items
         case Entries(values=values) | Fields(values=values):
             return values
@@ -350,7 +375,7 @@ def parts(value: Any) -> tuple[Any, ...]:
             return (function, *args, *(v for _, v in keywords))
         case MaybeUnbound(value=inner) | SuperRef(receiver=inner) | Cursor(source=inner):
             return (inner,)
-        case Enumerate(part=part) | Reversed(part=part):
+        case Enumerate(part=part) | Reversed(part=part) | View(ref=part):
             return (part,)
         case Transformed(function=function):
             return (function,)

@@ -9,7 +9,7 @@ from typing import Any
 import gast
 import numpy as np
 
-from srcad.frontend import attributes, calls, comprehensions, containers, methods
+from srcad.frontend import attributes, calls, comprehensions, containers, iterables, methods
 from srcad.frontend.abstract import (
     FALSE,
     NONE,
@@ -22,6 +22,7 @@ from srcad.frontend.abstract import (
     Fields,
     Held,
     Items,
+    IteratorRef,
     ListRef,
     MaybeUnbound,
     Method,
@@ -33,6 +34,7 @@ from srcad.frontend.abstract import (
     SliceRef,
     Static,
     TupleRef,
+    View,
     known_values,
 )
 from srcad.frontend.control import choose
@@ -127,8 +129,10 @@ def evaluate(low: Lowering, node: Any) -> Abstract:
             return call_expression(low, func, args, keywords, node)
         case gast.Lambda():
             return make_closure(low, "<lambda>", node)
-        case gast.ListComp() | gast.GeneratorExp():
+        case gast.ListComp():
             return comprehensions.list_of(low, node)
+        case gast.GeneratorExp():
+            return comprehensions.generator(low, node)
         case gast.DictComp():
             return comprehensions.dict_of(low, node)
         case gast.Set(elts=elts):
@@ -303,6 +307,10 @@ def truth(low: Lowering, value: Abstract) -> bool | Atom:
             return low.peek(value)
         case SetRef():
             return bool(methods.set_values(low, value))
+        case View(ref=ref):
+            return truth(low, ref)
+        case IteratorRef():
+            return True
         case ObjectRef(cls=cls):
             for name in ("__bool__", "__len__"):
                 if hasattr(cls, name):
@@ -528,6 +536,8 @@ def call_expression(
             positional += containers.unpack(low, evaluate_known(low, arg.value))
         elif takes_known(callee):
             positional.append(evaluate_known(low, arg))
+        elif isinstance(arg, gast.GeneratorExp) and iterables.takes_all(callee):
+            positional.append(comprehensions.list_of(low, arg))
         else:
             positional.append(evaluate(low, arg))
     named: dict[str, Abstract] = {}

@@ -132,6 +132,20 @@ REFUSED: dict[str, Refusal] = {
     "generator value": Refusal(
         "an iterator that is passed on as a value", "make it a list: list(...)"
     ),
+    "shared iterator": Refusal(
+        "one iterator in several places of zip", "zip slices: zip(xs[::2], xs[1::2])"
+    ),
+    "iterator in between": Refusal(
+        "using an iterator again after a loop over a part of it", "loop over the list itself"
+    ),
+    "changed before use": Refusal(
+        "changing what an iterator reads before its items have been taken",
+        "make the items beforehand: list(...)",
+    ),
+    "changed under a loop": Refusal(
+        "changing a list or dict while a loop runs over it",
+        "loop over a copy: for v in list(xs)",
+    ),
     "context manager": Refusal(
         "'with {name}'", "move the block out of the function, or drop the context manager"
     ),

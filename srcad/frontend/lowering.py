@@ -12,7 +12,7 @@ from __future__ import annotations
 import linecache
 import operator
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,6 +35,7 @@ from srcad.frontend.abstract import (
     Intrinsic,
     Items,
     IteratorRef,
+    Lazy,
     ListRef,
     MaybeUnbound,
     Members,
@@ -50,6 +51,7 @@ from srcad.frontend.abstract import (
     SuperRef,
     Transformed,
     TupleRef,
+    View,
     Zip,
     first_leaf,
     parts,
@@ -69,7 +71,7 @@ from srcad.ir.core import (
 )
 from srcad.ir.infer import atom_type
 from srcad.ir.tree import dataclass_of
-from srcad.ir.types import Type
+from srcad.ir.types import OBJECT, Type
 
 if TYPE_CHECKING:
     from srcad.frontend.live import Importer
@@ -332,7 +334,7 @@ class Lowering:
         self.restate(ref, contents)
 
     def restate(
-        self, ref: ListRef | DictRef | ObjectRef | SetRef | IteratorRef, contents: Contents
+        self, ref: ListRef | DictRef | ObjectRef | SetRef | IteratorRef, contents: Contents | Poison
     ) -> None:
         """Hold what a container holds in another form."""
         self.state[("place", ref.place, "")] = contents
@@ -376,15 +378,17 @@ class Lowering:
         self.set_contents(ref, Members(tuple(known)))
         return ref
 
-    def new_iterator(self, source: Abstract) -> IteratorRef:
-        """An iterator at its start."""
+    def new_iterator(self, source: Abstract, since: Mapping[Key, Any] | None = None) -> IteratorRef:
+        """An iterator at its start; ``since``: what must not change before its items are taken."""
         ref = IteratorRef(self.session.new_place())
-        self.set_contents(ref, Cursor(source, 0))
+        self.set_contents(ref, Cursor(source, 0, since or {}))
         return ref
 
     def cursor(self, ref: IteratorRef) -> Cursor:
         """Where an iterator stands."""
-        found = self.contents(ref)
+        found = self.held_in(self.state, ref.place)
+        if isinstance(found, Poison):  # an iterator moves on: each round of a loop is another
+            self.refuse(found.message, found.hint, kind=NeedsUnroll)
         assert isinstance(found, Cursor)
         return found
 
@@ -400,6 +404,9 @@ class Lowering:
                 return self.builder.apply(make_list, *map(self.peek, contents.items))
             if isinstance(contents, Entries):
                 return self._display(contents, self.peek)
+        if isinstance(value, View):
+            method = getattr(dict, value.kind)
+            return self.builder.apply_typed(method, (self.peek(value.ref),), OBJECT)
         if isinstance(value, TupleRef) and value.cls is tuple:
             atoms = tuple(map(self.peek, value.items))
             if any(not isinstance(a, Literal) for a in atoms):
@@ -448,8 +455,8 @@ class Lowering:
                 contents = self.contents(value)
                 assert isinstance(contents, Members)
                 return Literal(set(contents.values))
-            case Zip() | Enumerate() | Reversed() | IteratorRef():
-                self.refuse(*refusal("generator value"))
+            case Zip() | Enumerate() | Reversed() | Lazy() | View() | IteratorRef():
+                self.refuse(*refusal("generator value"), kind=NeedsUnroll)
 
     def list_atom(self, ref: ListRef) -> Atom:
         """The run-time list; from then on it is shared with whatever got it."""

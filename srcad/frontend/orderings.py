@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from srcad.frontend import calls, comprehensions, containers, expressions
+from srcad.frontend import calls, comprehensions, containers, expressions, iterators, methods
 from srcad.frontend.abstract import (
     FALSE,
     NONE,
@@ -21,6 +21,7 @@ from srcad.frontend.abstract import (
     Held,
     Items,
     ListRef,
+    SetRef,
     Static,
     TupleRef,
 )
@@ -39,6 +40,8 @@ Keywords = dict[str, Abstract]
 
 def sort_call(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
     """``sorted(iterable, key=None, reverse=False)``"""
+    if isinstance(args[0], SetRef) and "key" not in keywords:  # in whichever order they come
+        args = [TupleRef(tuple(map(Static, methods.set_values(low, args[0]))))]
     listed = args[0] if isinstance(args[0], ListRef) else containers.to_list(low, args[0])
     return low.new_list(sorted_contents(low, listed, **keywords))
 
@@ -178,6 +181,8 @@ def extreme(function: Any) -> Callable[[Lowering, Arguments, Keywords], Any]:
         key, default = named.pop("key", NONE), named.pop("default", None)
         if len(args) == 1 and isinstance(args[0], Value):
             return _of_value(low, function, args[0], key, default)
+        if len(args) == 1:
+            args = [iterators.consumed(low, args[0])]
         items = tuple(args) if len(args) > 1 else containers.items_of(low, args[0])
         if items is None:
             listed = args[0] if isinstance(args[0], ListRef) else containers.to_list(low, args[0])

@@ -11,7 +11,7 @@ from typing import Any
 
 import gast
 
-from srcad.frontend import attributes, calls, containers, expressions, iteration
+from srcad.frontend import attributes, calls, containers, expressions, iteration, iterators
 from srcad.frontend.abstract import (
     NONE,
     TRUE,
@@ -195,6 +195,7 @@ def assign(low: Lowering, target: Any, value: Abstract) -> None:
 def assign_all(low: Lowering, elts: list[Any], value: Abstract) -> None:
     """Bind the targets of a tuple, one of which may be starred."""
     stars = [k for k, e in enumerate(elts) if isinstance(e, gast.Starred)]
+    value = iterators.consumed(low, value)
     if stars and containers.items_of(low, value) is None:
         assign_ends(low, elts, stars[0], value)
         return

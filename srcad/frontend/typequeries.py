@@ -14,6 +14,7 @@ from srcad.frontend.abstract import (
     DictRef,
     Enumerate,
     Items,
+    IteratorRef,
     ListRef,
     MaybeUnbound,
     Method,
@@ -23,6 +24,7 @@ from srcad.frontend.abstract import (
     SetRef,
     Static,
     TupleRef,
+    View,
     Zip,
 )
 from srcad.frontend.fence import refusal
@@ -218,6 +220,8 @@ def iterable(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract])
             | Zip()
             | Enumerate()
             | Reversed()
+            | IteratorRef()
+            | View()
         ):
             return Static(True)
         case Static(value=known):
