@@ -256,7 +256,7 @@ class Entries:
     def get(self, key: Any) -> Abstract | None:
         """The entry of a key, if there is one."""
         for known, value in zip(self.keys, self.values, strict=True):
-            if known == key and type(known) is type(key):
+            if known is key or known == key:
                 return value
         return None
 
@@ -265,7 +265,7 @@ class Entries:
         if self.get(key) is None:
             return Entries((*self.keys, key), (*self.values, value))
         pairs = zip(self.keys, self.values, strict=True)
-        return Entries(self.keys, tuple(value if k == key else v for k, v in pairs))
+        return Entries(self.keys, tuple(value if k is key or k == key else v for k, v in pairs))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

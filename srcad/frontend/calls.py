@@ -7,7 +7,10 @@ primitive (``Apply``, or ``Effect`` if the call must stay in order).
 
 from __future__ import annotations
 
+import bisect
 import functools
+import heapq
+import random
 import types
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +18,7 @@ from typing import Any
 import gast
 import numpy as np
 
+from srcad import runtime
 from srcad.errors import SourceError
 from srcad.frontend import (
     attributes,
@@ -48,8 +52,8 @@ from srcad.frontend.fence import check_fence, refusal
 from srcad.frontend.lowering import _PACKAGE, Frame, Lowering, Unreachable
 from srcad.frontend.scopes import parameters, scope_of
 from srcad.frontend.source import FunctionSource, read_function
-from srcad.ir import Value
-from srcad.ir.types import OBJECT, UNKNOWN, is_differentiable
+from srcad.ir import Literal, Value
+from srcad.ir.types import OBJECT, UNKNOWN, Number, NumPyScalar, Opaque, is_differentiable
 
 _DEPTH = 60
 _SAME = 30
@@ -233,14 +237,14 @@ def primitive(
     ):
         low.refuse(*refusal("out argument", name=getattr(function, "__name__", "this call")))
     keywords = {k: v for k, v in keywords.items() if k != "out"}
+    if _writes(function):
+        low.refuse(*refusal("array method", name=getattr(function, "__name__", "this call")))
     pure = library.is_known(function) or _is_pure(function)
     take = low.peek if pure else low.atom
     atoms = [take(a) for a in args]
     named: dict[str, Any] = {k: take(v) for k, v in keywords.items()}
     if library.is_effect(function) or not pure:
         return opaque(low, function, args, keywords)
-    if _writes(function):
-        low.refuse(*refusal("array method", name=getattr(function, "__name__", "this call")))
     return containers.wrap(low, low.builder.apply(function, *atoms, **named))
 
 
@@ -263,6 +267,13 @@ _WRITING = {
     np.fill_diagonal,
     np.random.shuffle,
     np.put_along_axis,
+    bisect.insort_left,
+    random.shuffle,
+    heapq.heapify,
+    heapq.heappush,
+    heapq.heappop,
+    heapq.heapreplace,
+    heapq.heappushpop,
 }
 
 
@@ -287,12 +298,33 @@ def _is_pure(function: Any) -> bool:
 def opaque(
     low: Lowering, function: Any, args: list[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
-    """A call that is run as it is, once and in order."""
+    """A call that is run as it is, once and in order; what it is given it must leave as it is."""
     atoms = [low.atom(a) for a in args]
     named = {k: low.atom(v) for k, v in keywords.items()}
     result = Value("", OBJECT if function is print else UNKNOWN)
+    pairs = zip((*args, *keywords.values()), (*atoms, *named.values()), strict=True)
+    open_ = [atom for value, atom in pairs if _changeable(value)]
+    before = Value("before", OBJECT)
+    if low.session.library.is_effect(function) or not open_:
+        low.builder.effect(function, *atoms, result=result, **named)
+        return Static(None) if function is print else result
+    name = Literal(getattr(function, "__name__", "a function"))
+    low.builder.effect(runtime.snapshot, *open_, result=before)
     low.builder.effect(function, *atoms, result=result, **named)
-    return Static(None) if function is print else result
+    low.builder.effect(runtime.require_unchanged, name, before, *open_)
+    return result
+
+
+def _changeable(value: Abstract) -> bool:
+    """Whether a function that gets a value can change what is in it."""
+    match value:
+        case ListRef() | DictRef() | ObjectRef():
+            return True
+        case Value(type=kind):
+            return not isinstance(kind, (Number, NumPyScalar, Opaque))
+        case TupleRef(items=items):
+            return any(map(_changeable, items))
+    return False
 
 
 # ---- functions with a body

@@ -64,13 +64,17 @@ REFUSED: dict[str, Refusal] = {
         "write it out, as in 'x = x + y': that makes a new array",
     ),
     "array method": Refusal(
-        "'{name}', which changes an array in place,",
-        "use the function that returns a new array, as np.sort(x) for x.sort()",
+        "'{name}', which changes its argument in place,",
+        "use what returns a new one, as np.sort(x) for x.sort(), or sorted(xs) for a heap",
     ),
     "out argument": Refusal("the argument 'out' of {name}", "use the value that is returned"),
     "recursive change": Refusal(
         "the recursive function '{name}', which changes something outside it,",
         "return the new value and let the caller assign it",
+    ),
+    "aliased change": Refusal(
+        "changing a list, dict or object that is given for two arguments",
+        "give a copy for one of them: list(xs), dict(d), copy.copy(obj)",
     ),
     "attribute write": Refusal(
         "assigning to an attribute of an object that was not made here",
@@ -131,6 +135,10 @@ REFUSED: dict[str, Refusal] = {
     ),
     "generator value": Refusal(
         "an iterator that is passed on as a value", "make it a list: list(...)"
+    ),
+    "outer iterator": Refusal(
+        "the iterator '{name}', which was made outside of the function and moves on,",
+        "pass a list, or make the iterator in the function",
     ),
     "shared iterator": Refusal(
         "one iterator in several places of zip", "zip slices: zip(xs[::2], xs[1::2])"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
+import heapq
 import itertools
 import math
 import operator
@@ -24,8 +26,10 @@ from srcad.frontend.abstract import (
     IteratorRef,
     Lazy,
     ListRef,
+    Poison,
     RangeRef,
     Reversed,
+    SliceRef,
     Static,
     TupleRef,
     View,
@@ -193,6 +197,8 @@ def _iter(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
 
 
 def _next(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
+    if isinstance(args[0], Poison):
+        low.refuse(args[0].message, args[0].hint)
     if isinstance(args[0], IteratorRef):
         iterable, position = iterators.take_next(low, args[0])
     else:
@@ -418,6 +424,29 @@ def _zip_longest(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
     return low.new_iterator(TupleRef(tuple(map(TupleRef, rows))))
 
 
+def _insort(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
+    """``bisect.insort(xs, x)``: after what is equal to it."""
+    listed = args[0]
+    if len(args) != 2 or keywords or not isinstance(listed, ListRef):
+        low.refuse(*refusal("array method", name="bisect.insort"))
+    place = low.builder.apply(bisect.bisect_right, low.peek(listed), low.atom(args[1]))
+    return containers.call_method(low, listed, "insert", [containers.wrap(low, place), args[1]], {})
+
+
+def _extremes(backward: bool) -> Handler:
+    """``heapq.nlargest`` and ``nsmallest``: the first of the sorted items."""
+
+    def handler(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
+        count, iterable, key = (*args, keywords.get("key", NONE))[:3]
+        order = {"key": key, "reverse": Static(backward)}
+        listed = orderings.sort_call(low, [iterable], order)
+        if isinstance(count, Static):
+            return containers.get_item(low, listed, Static(slice(0, max(count.value, 0))))
+        return containers.get_item(low, listed, SliceRef(Static(0), count, NONE))
+
+    return handler
+
+
 def _fromiter(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
     """``np.fromiter(iterable, dtype)``"""
     dtype = args[1] if len(args) > 1 else keywords["dtype"]
@@ -493,6 +522,9 @@ ITERABLES: dict[Any, Handler] = {
     itertools.islice: _islice,
     itertools.repeat: _repeat,
     itertools.zip_longest: _zip_longest,
+    bisect.insort_right: _insort,
+    heapq.nlargest: _extremes(True),
+    heapq.nsmallest: _extremes(False),
     np.fromiter: _fromiter,
     math.fsum: _of_all_items(math.fsum),
     math.prod: _of_all_items(math.prod),

@@ -80,6 +80,8 @@ def consumed(low: Lowering, value: Abstract, *, interleaved: bool = False) -> Ab
             if interleaved and next(changed, None) is not None:
                 low.refuse(*refusal("changed before use"))
             return consumed(low, made, interleaved=interleaved)
+        case Poison(message=message, hint=hint):
+            low.refuse(message, hint)
     return value
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from srcad import runtime
 from srcad.errors import UnsupportedSyntax
 from srcad.frontend import calls
 from srcad.frontend.abstract import Abstract
@@ -56,6 +57,17 @@ class Lowered:
     """Whether it has effects, so that it must not be run twice."""
     inlined: tuple[Any, ...]
     """The live functions whose source it is made of."""
+
+
+def _require_distinct(session: Session) -> None:
+    """What the function changes must not be reached under another name: checked at each call."""
+    outside = dict.fromkeys(v for v in session.identities.values() if isinstance(v, Value))
+    for changed in session.written:
+        if isinstance(changed, Value):
+            others = [v for v in outside if v is not changed]
+            if others:
+                name = Literal(changed.hint)
+                session.prelude.effect(runtime.require_distinct, name, changed, *others)
 
 
 class NoSource:
@@ -138,6 +150,7 @@ def _lower(
             {n: abstract[n] for n, _ in keywords},
         )
         packed = low.atom(result)
+        _require_distinct(session)
     except Unreachable:
         packed = Literal(None)
     finally:
@@ -151,7 +164,7 @@ def _lower(
             taken.add(capture.value.hint)
     params = (*(p.value for p in parameters), *(c.value for c in captured if c.value is not None))
     body = Block((), (*prelude.ops, *low.builder.ops), (packed,))
-    harmless = (raise_error, assert_true, check_bound, np.errstate)
+    harmless = (raise_error, assert_true, check_bound, np.errstate, runtime.require_distinct)
     acts = any(isinstance(op, Effect) and op.callee not in harmless for op in all_ops(body))
     inlined = tuple(dict.fromkeys(session.inlined))
     own = [f for f in inlined if not f.__code__.co_filename.startswith(_PACKAGE)]

@@ -151,8 +151,14 @@ class Session:
     places: int = 0
     frozen: set[int] = field(default_factory=set)
     """Places that something else may refer to as well: they are read, but not changed any more."""
+    foreign: set[int] = field(default_factory=set)
+    """Places of objects that live on outside of the function: never changed, on no attempt."""
     initial: dict[int, Contents] = field(default_factory=dict)
     """What the places of imported containers hold at first."""
+    identities: dict[int, Value | int] = field(default_factory=dict)
+    """What a place is at run time: an object from outside, or the place that it is a copy of."""
+    written: dict[Value | int, None] = field(default_factory=dict)
+    """Those of them that the function changes."""
     active: list[tuple[Any, Any]] = field(default_factory=list)
     """The calls being inlined: (function, signature)."""
     outlined: dict[Any, Any] = field(default_factory=dict)
@@ -329,8 +335,10 @@ class Lowering:
         self, ref: ListRef | DictRef | ObjectRef | SetRef | IteratorRef, contents: Contents
     ) -> None:
         """Change what a container holds."""
-        if ref.place in self.session.frozen:
+        if self.is_shared(ref.place):
             self.refuse(*refusal("shared container"))
+        if ref.place in self.session.identities:
+            self.session.written[self.session.identities[ref.place]] = None
         self.restate(ref, contents)
 
     def restate(
@@ -338,6 +346,10 @@ class Lowering:
     ) -> None:
         """Hold what a container holds in another form."""
         self.state[("place", ref.place, "")] = contents
+
+    def is_shared(self, place: int) -> bool:
+        """Whether something else may refer to what a place stands for."""
+        return place in self.session.frozen or place in self.session.foreign
 
     def freeze(self, value: Any) -> None:
         """From now on containers in a value may be reached in other ways than by their places."""

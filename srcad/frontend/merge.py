@@ -202,7 +202,7 @@ class Merger:
         self.low.restate(ref, merged)
         sources = [(self.sides[k], v) for k, v in enumerate(values) if v is not None]
         if any(
-            references(side.state, v.place) > 1 or v.place in self.low.session.frozen
+            references(side.state, v.place) > 1 or self.low.is_shared(v.place)
             for side, v in sources
         ):
             self.low.freeze(ref)

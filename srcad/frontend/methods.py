@@ -318,7 +318,9 @@ def _set_copy(low: Lowering, ref: SetRef) -> Abstract:
 
 def _set_combined(name: str) -> Any:
     def method(low: Lowering, ref: SetRef, *others: Abstract) -> Abstract:
-        known = [low.new_set(containers.unpack(low, o)) for o in others]
+        known = [
+            o if isinstance(o, SetRef) else low.new_set(containers.unpack(low, o)) for o in others
+        ]
         made = getattr(set(set_values(low, ref)), name)(*(set_values(low, o) for o in known))
         if isinstance(made, bool):
             return Static(made)

@@ -24,6 +24,7 @@ from srcad.frontend.abstract import (
     SetRef,
     Static,
     TupleRef,
+    known_values,
 )
 from srcad.frontend.control import choose
 from srcad.frontend.lowering import Lowering, is_leaf
@@ -66,8 +67,8 @@ def sorted_contents(
     plain = isinstance(key, Static) and key.value is None
     if isinstance(contents, Items):
         keys = [item if plain else calls.call(low, key, [item], {}) for item in contents.items]
-        if all(isinstance(k, Static) for k in keys):
-            known: list[Any] = [k.value for k in keys if isinstance(k, Static)]
+        known = _deciding(keys)
+        if known is not None:
             order = sorted(range(len(known)), key=lambda k: known[k], reverse=backward)
             return Items(tuple(contents.items[k] for k in order))
         if not (plain and all(map(is_leaf, contents.items))):
@@ -85,6 +86,16 @@ def sorted_contents(
     return Held(made)
 
 
+def _deciding(keys: list[Abstract]) -> list[Any] | None:
+    """Known objects in the order of the keys: the keys, or their first parts if those differ."""
+    known = known_values(keys)
+    if known is None and all(isinstance(k, TupleRef) and k.items for k in keys):
+        known = known_values(k.items[0] for k in keys if isinstance(k, TupleRef))
+        if known is not None and len(set(known)) < len(known):
+            return None
+    return None if known is None else list(known)
+
+
 def _order(low: Lowering, columns: list[Atom], count: Atom, backward: bool) -> Value:
     """The positions of the items in order, as an integer array; equal keys keep their order."""
     apply = low.builder.apply
@@ -94,7 +105,7 @@ def _order(low: Lowering, columns: list[Atom], count: Atom, backward: bool) -> V
     if len(columns) == 1:
         order = apply(np.argsort, columns[0], kind=Literal("stable"))
     else:
-        order = apply(np.lexsort, apply(make_list, *reversed(columns)))
+        order = apply(np.lexsort, apply(make_tuple, *reversed(columns)))
     if backward:
         last = apply(operator.sub, count, Literal(1))
         order = apply(operator.sub, last, apply(operator.getitem, order, turned))
@@ -194,7 +205,9 @@ def extreme(function: Any) -> Callable[[Lowering, Arguments, Keywords], Any]:
                 return default
             low.raise_known(ValueError(f"{function.__name__}() arg is an empty sequence"))
         if not (isinstance(key, Static) and key.value is None):
-            return _by_key(low, function, items, key)
+            return _by_key(low, function, items, lambda item: calls.call(low, key, [item], {}))
+        if not all(map(is_leaf, items)):
+            return _by_key(low, function, items, lambda item: item)
         best = items[0]
         for item in items[1:]:
             if isinstance(best, Static) and isinstance(item, Static):
@@ -238,11 +251,16 @@ def _of_list(low: Lowering, function: Any, listed: ListRef, key: Abstract) -> Ab
     return containers.get_item(low, listed, index)
 
 
-def _by_key(low: Lowering, function: Any, items: tuple[Abstract, ...], key: Abstract) -> Abstract:
+def _by_key(
+    low: Lowering,
+    function: Any,
+    items: tuple[Abstract, ...],
+    key: Callable[[Abstract], Abstract],
+) -> Abstract:
     better = operator.gt if function is max else operator.lt
-    best, score = items[0], calls.call(low, key, [items[0]], {})
+    best, score = items[0], key(items[0])
     for item in items[1:]:
-        other = calls.call(low, key, [item], {})
+        other = key(item)
         wins = expressions.truth(low, expressions.binary_compare(low, better, other, score))
         if isinstance(wins, bool):
             best, score = (item, other) if wins else (best, score)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import importlib
 import operator
 from collections.abc import Callable
@@ -35,7 +36,7 @@ from srcad.frontend.lowering import Key, Lowering, Unreachable
 from srcad.frontend.matching import lower_match
 from srcad.frontend.narrowing import narrow
 from srcad.frontend.scopes import bound_names
-from srcad.ir import Atom, Literal, Value
+from srcad.ir import Atom, Effect, Literal, Value
 from srcad.ir.core import assert_true, raise_error
 from srcad.ir.types import (
     OBJECT,
@@ -102,7 +103,7 @@ def run_statement(low: Lowering, node: Any, rest: Callable[[], None] | None) -> 
                 pass
             case gast.Expr(value=value):
                 if not isinstance(value, gast.Constant):
-                    expressions.evaluate(low, value)
+                    _drop(low, expressions.evaluate(low, value))
             case gast.Assert(test=test, msg=message):
                 run_assert(low, test, message)
             case gast.Raise(exc=error, cause=cause):
@@ -145,6 +146,14 @@ def run_statement(low: Lowering, node: Any, rest: Callable[[], None] | None) -> 
                     node,
                 )
     return None
+
+
+def _drop(low: Lowering, result: Abstract) -> None:
+    """Nobody gets the result of a statement that is a call: what is run as it is has none."""
+    ops = low.builder.ops
+    for k, op in enumerate(ops):
+        if isinstance(op, Effect) and op.result is result:
+            ops[k] = dataclasses.replace(op, result=None)
 
 
 def _run_narrowed(low: Lowering, test: Any, holds: bool, body: list[Any]) -> None:

@@ -12,6 +12,7 @@ A few callees are answered by rule: displays, ``len``, ``getitem`` of containers
 
 from __future__ import annotations
 
+import bisect
 import builtins
 import math
 import operator
@@ -376,6 +377,10 @@ _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
     builtins.complex: _always(Number("complex")),
     builtins.str: _always(STRING),
     builtins.repr: _always(STRING),
+    float.as_integer_ratio: _always(TupleType((UNKNOWN, UNKNOWN))),  # not known to be constants
+    np.lexsort: _always(Array("int64", None)),
+    bisect.bisect_left: _always(INT),
+    bisect.bisect_right: _always(INT),
     builtins.list: _list_of,
     builtins.slice: _always(Opaque("slice")),
     operator.is_: _always(BOOL),

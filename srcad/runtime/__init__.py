@@ -1,6 +1,13 @@
 """What generated code may import: the few decisions that only run time can make.  NumPy only."""
 
-from srcad.runtime.checks import require_number, require_scalar, stop_gradient
+from srcad.runtime.checks import (
+    require_distinct,
+    require_number,
+    require_scalar,
+    require_unchanged,
+    snapshot,
+    stop_gradient,
+)
 from srcad.runtime.contractions import contraction, transposed_subscripts
 from srcad.runtime.determinants import cofactors, is_regular, minors
 from srcad.runtime.products import over, times
@@ -19,9 +26,12 @@ __all__ = [
     "over",
     "own",
     "polygamma",
+    "require_distinct",
     "require_number",
     "require_scalar",
+    "require_unchanged",
     "shadow",
+    "snapshot",
     "stop_gradient",
     "times",
     "transposed_subscripts",

@@ -35,7 +35,9 @@ from srcad.frontend.abstract import (
     Static,
     TupleRef,
 )
+from srcad.frontend.abstract import parts as abstract_parts
 from srcad.frontend.attributes import get_attribute
+from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Lowering, Unreachable
 from srcad.ir import Apply, Atom, Block, Effect, Literal, Value
 from srcad.ir.build import Builder
@@ -51,6 +53,7 @@ from srcad.ir.types import (
     dims_of,
     is_complex,
     is_differentiable,
+    is_text,
     may_hide,
 )
 from srcad.ir.walk import all_ops, copy_block, free_values
@@ -157,6 +160,7 @@ class Differentiator:
         box: list[Abstract] = []
         session = low.session
         prelude = session.prelude
+        written, session.written = session.written, {}
 
         def run() -> None:
             # reads of the leaves that are hoisted go to the head of this block, not of the function
@@ -173,6 +177,7 @@ class Differentiator:
             region = low.region(run)
         finally:
             session.prelude = prelude
+            session.written, changed = {**written, **session.written}, session.written
             session.importer.lists = outer_lists
             session.importer.elements = outer_elements
         if region.dead:  # it always raises, and so does its derivative
@@ -180,6 +185,7 @@ class Differentiator:
             for op in rename_values(raising, dict(zip(params, inits, strict=True))).ops:
                 low.builder.append(op)
             raise Unreachable
+        refuse_twins(low, [*positional, *named.values()], changed)
         result = box[0]
         with low.inside(region):
             result = settle(low, result)
@@ -199,9 +205,19 @@ class Differentiator:
         self, low: Lowering, value: Abstract, name: str, leaf: Callable[[str, Atom], Value]
     ) -> Abstract:
         """An argument with its leaves replaced by parameters."""
+        if isinstance(value, MaybeUnbound):
+            return self._fresh(low, low.bound(value), name, leaf)
+        made = self._copied(low, value, name, leaf)
+        if isinstance(value, (ListRef, DictRef, ObjectRef)):
+            assert isinstance(made, (ListRef, DictRef, ObjectRef))
+            identities = low.session.identities
+            identities[made.place] = identities.get(value.place, value.place)
+        return made
+
+    def _copied(
+        self, low: Lowering, value: Abstract, name: str, leaf: Callable[[str, Atom], Value]
+    ) -> Abstract:
         match value:
-            case MaybeUnbound():
-                return self._fresh(low, low.bound(value), name, leaf)
             case Value():
                 return leaf(name, value)
             case Static(value=known):
@@ -429,8 +445,9 @@ class Differentiator:
         outputs = inner.block.yields
         ends = []
         for output in outputs:
-            if isinstance(output, Value) and may_hide(output.type) and output in varied:
-                refuse_hidden(low.builder.loc)
+            hides = may_hide(atom_type(output)) and not is_text(atom_type(output))
+            if isinstance(output, Value) and hides and output in varied:
+                refuse_hidden(low.builder.loc, output.type)
             end = pusher.tangent(output)
             if end is None:
                 end = (
@@ -475,6 +492,20 @@ def _managers(block: Block) -> dict[Value, Any]:
         for op in all_ops(block)
         if isinstance(op, Effect) and op.result is not None and op.callee is np.errstate
     }
+
+
+def refuse_twins(low: Lowering, args: list[Abstract], changed: dict[Any, None]) -> None:
+    """Refuse to change a container that several arguments have in them."""
+    seen: dict[Any, int] = {}
+    work: list[Any] = list(args)
+    while work:
+        value = work.pop()
+        if isinstance(value, (ListRef, DictRef, ObjectRef)):
+            identity = low.session.identities.get(value.place, value.place)
+            if seen.setdefault(identity, value.place) != value.place and identity in changed:
+                low.refuse(*refusal("aliased change"))
+            work.append(low.held_in(low.state, value.place))
+        work.extend(abstract_parts(value))
 
 
 def refuse_input(low: Lowering, name: str, what: str, hint: str) -> NoReturn:
