@@ -41,6 +41,7 @@ from srcad.frontend.control import choose
 from srcad.frontend.fence import refusal
 from srcad.frontend.loops import RetryLoop
 from srcad.frontend.lowering import Frame, Lowering
+from srcad.frontend.managers import may_suppress
 from srcad.frontend.narrowing import narrow
 from srcad.ir import Atom, Literal, Value
 from srcad.ir.core import format_value, literal_values, make_fstring
@@ -557,7 +558,10 @@ def call_expression(
 def evaluate_manager(low: Lowering, node: Any) -> Abstract:
     """The context manager of a ``with``: made by a call that is not looked into."""
     if not isinstance(node, gast.Call):
-        return evaluate(low, node)
+        manager = evaluate(low, node)
+        if isinstance(manager, ObjectRef) and may_suppress(manager.cls):
+            low.refuse(*refusal("suppressing manager", name=manager.cls.__name__), node)
+        return manager
     callee = evaluate(low, node.func)
     if not isinstance(callee, Static):
         low.refuse(
@@ -567,6 +571,9 @@ def evaluate_manager(low: Lowering, node: Any) -> Abstract:
         return callee
     if callee.value is contextlib.nullcontext:
         return TupleRef((evaluate(low, node.args[0]) if node.args else NONE,))
+    if may_suppress(callee.value):
+        name = getattr(callee.value, "__name__", "this manager")
+        low.refuse(*refusal("suppressing manager", name=name), node)
     args = [low.atom(evaluate(low, a)) for a in node.args]
     keywords = {k.arg: low.atom(evaluate(low, k.value)) for k in node.keywords}
     manager = Value("", OBJECT)

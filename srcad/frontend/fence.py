@@ -157,6 +157,10 @@ REFUSED: dict[str, Refusal] = {
     "context manager": Refusal(
         "'with {name}'", "move the block out of the function, or drop the context manager"
     ),
+    "suppressing manager": Refusal(
+        "'with {name}', which may suppress exceptions,",
+        "use try and except, or contextlib.suppress",
+    ),
     "try": Refusal("this form of 'try'", "test for the condition with 'if' before the operation"),
     "pattern": Refusal("this 'match' pattern", "use 'if' and 'elif'"),
     "import": Refusal("this import in a function", "move the import to module level"),
