@@ -10,6 +10,7 @@ from __future__ import annotations
 import bisect
 import functools
 import heapq
+import inspect
 import random
 import types
 from dataclasses import dataclass
@@ -227,16 +228,43 @@ def _call_method(
 # ---- primitives
 
 
+def _without_out(
+    low: Lowering, function: Any, args: list[Abstract], keywords: dict[str, Abstract]
+) -> tuple[list[Abstract], dict[str, Abstract]]:
+    """The arguments but for ``out``, which may only be None."""
+    place = _place_of_out(function) if len(args) > 1 else None
+    given = [keywords["out"]] if "out" in keywords else []
+    if place is not None:
+        given += args[place : place + 1]
+    if any(not (isinstance(out, Static) and out.value is None) for out in given):
+        low.refuse(*refusal("out argument", name=getattr(function, "__name__", "this call")))
+    if place is not None and len(args) == place + 1:
+        args = args[:place]
+    return args, {k: v for k, v in keywords.items() if k != "out"}
+
+
+@functools.cache
+def _place_of_out(function: Any) -> int | None:
+    """Where a function of NumPy takes ``out`` by position."""
+    if isinstance(function, np.ufunc):
+        return function.nin
+    owner = getattr(function, "__objclass__", function)
+    if (getattr(owner, "__module__", None) or "").partition(".")[0] != "numpy":
+        return None
+    try:
+        names = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return None
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return next((k for k, p in enumerate(names) if p.name == "out" and p.kind in kinds), None)
+
+
 def primitive(
     low: Lowering, function: Any, args: list[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
     """A call that is not looked into."""
     library = low.session.library
-    if "out" in keywords and not (
-        isinstance(keywords["out"], Static) and keywords["out"].value is None
-    ):
-        low.refuse(*refusal("out argument", name=getattr(function, "__name__", "this call")))
-    keywords = {k: v for k, v in keywords.items() if k != "out"}
+    args, keywords = _without_out(low, function, args, keywords)
     if _writes(function):
         low.refuse(*refusal("array method", name=getattr(function, "__name__", "this call")))
     pure = library.is_known(function) or _is_pure(function)

@@ -9,6 +9,7 @@ from typing import Any
 import gast
 import numpy as np
 
+from srcad import runtime
 from srcad.frontend import attributes, calls, comprehensions, containers, iterables, methods
 from srcad.frontend.abstract import (
     FALSE,
@@ -44,6 +45,7 @@ from srcad.frontend.lowering import Frame, Lowering
 from srcad.frontend.managers import may_suppress
 from srcad.frontend.narrowing import narrow
 from srcad.ir import Atom, Literal, Value
+from srcad.ir.build import may_be_complex, real_power
 from srcad.ir.core import format_value, literal_values, make_fstring
 from srcad.ir.types import NONE as NONE_TYPE
 from srcad.ir.types import (
@@ -254,7 +256,20 @@ def binary(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract:
     overloaded = _overloaded(low, op, x, y)
     if overloaded is not None:
         return overloaded
+    if op is operator.pow:
+        return wrap(low, _power(low, low.atom(x), low.atom(y)))
     return wrap(low, low.builder.apply(op, low.atom(x), low.atom(y)))
+
+
+def _power(low: Lowering, x: Atom, y: Atom) -> Atom:
+    """``x ** y``, which has to stay real."""
+    if not low.internal and not low.session.exact:
+        real = real_power(low.builder, x, y)  # where it raises, exact code takes over
+        if real is not None:
+            return real
+    elif not low.internal and may_be_complex(x, y):
+        low.builder.effect(runtime.require_real_power, x, y)
+    return low.builder.apply(operator.pow, x, y)
 
 
 _METHODS = {

@@ -162,6 +162,10 @@ REFUSED: dict[str, Refusal] = {
         "use try and except, or contextlib.suppress",
     ),
     "try": Refusal("this form of 'try'", "test for the condition with 'if' before the operation"),
+    "jump in finally": Refusal(
+        "leaving a 'finally' block by 'return', 'break' or 'continue', which cancels exceptions,",
+        "put it after the try statement",
+    ),
     "pattern": Refusal("this 'match' pattern", "use 'if' and 'elif'"),
     "import": Refusal("this import in a function", "move the import to module level"),
     "super": Refusal("'super()' here", "name the class: Base.method(self, ...)"),

@@ -42,7 +42,7 @@ from srcad.frontend.lowering import Handler, Lowering
 from srcad.frontend.merge import as_dynamic
 from srcad.ir import Literal, Value
 from srcad.ir.infer import atom_type
-from srcad.ir.types import Array, ListType, Number, is_differentiable
+from srcad.ir.types import Array, ListType, Number, is_differentiable, rank
 
 Arguments = list[Abstract]
 Keywords = dict[str, Abstract]
@@ -447,6 +447,21 @@ def _extremes(backward: bool) -> Handler:
     return handler
 
 
+def _ndindex(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
+    """``np.ndindex(shape)``: the product of ranges."""
+    sizes = args
+    if len(args) == 1 and not (isinstance(args[0], Value) and rank(args[0].type) == 0):
+        sizes = [args[0]] if isinstance(args[0], Static) else containers.unpack(low, args[0])
+    ranges: Arguments = [RangeRef(Literal(0), low.atom(s), Literal(1)) for s in sizes]
+    return _product(low, ranges, {})
+
+
+def _ndenumerate(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
+    shape = calls.call(low, Static(np.shape), args, {})
+    entries = calls.call(low, Static(np.ravel), args, {})
+    return low.new_iterator(Zip((_ndindex(low, [shape], {}), entries)))
+
+
 def _fromiter(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
     """``np.fromiter(iterable, dtype)``"""
     dtype = args[1] if len(args) > 1 else keywords["dtype"]
@@ -525,6 +540,8 @@ ITERABLES: dict[Any, Handler] = {
     bisect.insort_right: _insort,
     heapq.nlargest: _extremes(True),
     heapq.nsmallest: _extremes(False),
+    np.ndindex: _ndindex,
+    np.ndenumerate: _ndenumerate,
     np.fromiter: _fromiter,
     math.fsum: _of_all_items(math.fsum),
     math.prod: _of_all_items(math.prod),

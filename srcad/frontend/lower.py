@@ -164,7 +164,10 @@ def _lower(
             taken.add(capture.value.hint)
     params = (*(p.value for p in parameters), *(c.value for c in captured if c.value is not None))
     body = Block((), (*prelude.ops, *low.builder.ops), (packed,))
-    harmless = (raise_error, assert_true, check_bound, np.errstate, runtime.require_distinct)
+    harmless = (
+        *(raise_error, assert_true, check_bound, np.errstate),
+        *(runtime.require_distinct, runtime.require_real_power),
+    )
     acts = any(isinstance(op, Effect) and op.callee not in harmless for op in all_ops(body))
     inlined = tuple(dict.fromkeys(session.inlined))
     own = [f for f in inlined if not f.__code__.co_filename.startswith(_PACKAGE)]

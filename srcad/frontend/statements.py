@@ -444,20 +444,25 @@ def run_with(low: Lowering, items: list[Any], body: list[Any]) -> None:
 
 def _jumps(body: list[Any]) -> bool:
     """Whether statements leave by break, continue or return, other than inside functions."""
-    work = list(body)
+    work = [(node, False) for node in body]
     while work:
-        node = work.pop()
-        if isinstance(node, (gast.Break, gast.Continue, gast.Return)):
+        node, looped = work.pop()
+        if isinstance(node, gast.Return):
             return True
-        if not isinstance(node, (gast.FunctionDef, gast.Lambda)):
-            work += gast.iter_child_nodes(node)
+        if isinstance(node, (gast.Break, gast.Continue)) and not looped:
+            return True
+        if isinstance(node, (gast.For, gast.While)):
+            work += [(inner, True) for inner in node.body]
+            work += [(inner, looped) for inner in node.orelse]
+        elif not isinstance(node, (gast.FunctionDef, gast.Lambda)):
+            work += [(inner, looped) for inner in gast.iter_child_nodes(node)]
     return False
 
 
 def run_try(low: Lowering, node: Any) -> None:
     """``try``/``except``/``else``/``finally``"""
     if node.finalbody and _jumps(node.finalbody):
-        low.refuse(*refusal("try"), node=node.finalbody[0])  # it would cancel what is under way
+        low.refuse(*refusal("jump in finally"), node=node.finalbody[0])
     if node.orelse and _jumps(node.body):
         low.refuse(*refusal("try"), node=node)  # else runs only where the body falls through
     handlers = []

@@ -513,12 +513,15 @@ def _sample(
 
 def _broadcast_type(callee: Callable[..., Any], kinds: tuple[Type, ...]) -> Type | None:
     """The type of an elementwise result whose sizes no example fits: a symbol meets a number."""
-    if not (isinstance(callee, np.ufunc) or callee in _ELEMENTWISE):
+    elementwise = isinstance(callee, np.ufunc) and callee.signature is None
+    if not elementwise and callee not in _ELEMENTWISE:
         return None
     shapes = [dims_of(k) for k in kinds]
     if any(s is None for s in shapes):
         return None
     known = [s for s in shapes if s is not None]
+    if not any(known):
+        return None
     scalars = tuple(
         Value("", NumPyScalar(k.dtype) if isinstance(k, Array) and k.dtype is not None else k)
         for k in kinds

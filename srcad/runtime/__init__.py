@@ -3,6 +3,7 @@
 from srcad.runtime.checks import (
     require_distinct,
     require_number,
+    require_real_power,
     require_scalar,
     require_unchanged,
     snapshot,
@@ -28,6 +29,7 @@ __all__ = [
     "polygamma",
     "require_distinct",
     "require_number",
+    "require_real_power",
     "require_scalar",
     "require_unchanged",
     "shadow",

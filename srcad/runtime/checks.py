@@ -13,6 +13,15 @@ def require_number(value: Any) -> None:
         raise TypeError("an augmented assignment writes an array in place: write x = x + y")
 
 
+def require_real_power(x: Any, y: Any) -> None:
+    """Refuse a power that Python makes a complex number of: derivatives are those of real ones."""
+    if x < 0 and y != np.floor(y) and isinstance(x, (int, float)) and isinstance(y, (int, float)):
+        raise TypeError(
+            f"a derivative needs real numbers, and ({x}) ** {y} is complex: keep the base positive "
+            "or pass a complex argument"
+        )
+
+
 def require_scalar(value: Any) -> None:
     """Refuse the gradient of what is not one real number."""
     if np.ndim(value) != 0 or np.asarray(value).dtype.kind not in "fiub":
