@@ -21,6 +21,7 @@ import os
 import sys
 import threading
 import types
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,7 @@ from typing import Any
 
 import numpy as np
 
+from srcad import rules
 from srcad.dispatch import MISSING, call_signature, default_now, defaults_of, make_call
 from srcad.errors import Place, SrcadError, UnsupportedValue, add_primal_note
 from srcad.guards import MISS, SCALARS, AnyValue, Enter, Identity, key_of, make_entry
@@ -84,6 +86,25 @@ class _Code:
         self.scalars: dict[Any, Enter] = {}
         self.variants: dict[Any, tuple[Variant, ...]] = {}
         self.latest: Compiled | None = None
+        self.example: Compiled | None = None
+        """What is shown before any call."""
+        _all_codes.add(self)
+
+    def forget(self) -> None:
+        """Drop all codes: what they were made by has changed."""
+        with self.lock:
+            self.scalars.clear()
+            self.variants.clear()
+            self.latest = self.example = None
+
+
+_all_codes: weakref.WeakSet[_Code] = weakref.WeakSet()
+
+
+@rules.watch
+def _forget_all() -> None:
+    for code in list(_all_codes):
+        code.forget()
 
 
 _codes: dict[Any, _Code] = {}
@@ -139,7 +160,6 @@ class Derivative:
         self._lock = code.lock
         self._scalars = code.scalars
         self._variants = code.variants
-        self._example: Compiled | None = None
 
     # ---- how arguments bind
 
@@ -424,9 +444,9 @@ class Derivative:
     def _shown(self) -> Compiled:
         if self._code.latest is not None:
             return self._code.latest
-        if self._example is None:
-            self._example = self._compile(*self._examples(), False)
-        return self._example
+        if self._code.example is None:
+            self._code.example = self._compile(*self._examples(), False)
+        return self._code.example
 
     def _examples(self) -> tuple[Named, Named]:
         """Arguments of the annotated types, or of any."""

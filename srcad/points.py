@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from srcad import rules
 from srcad.derivative import Derivative, annotate, copied, name_of, run_primal
 from srcad.errors import SrcadError, UnsupportedValue
 from srcad.guards import MISS, Identity, key_of, make_entry
@@ -171,11 +172,15 @@ class VjpMaker(Derivative):
         keep(request, (pair.forward, pair.reverse))
         return pair
 
-    def at(self, primals: tuple[Any, ...]) -> tuple[CompiledPair, Any]:
-        """The pair, and what its forward half returns at the primals."""
+    def at(self, primals: tuple[Any, ...]) -> tuple[CompiledPair, Any, Any]:
+        """The pair, the value at the primals, and what the reverse half needs of the forward."""
+        pair, data, (value, saved) = self._run(primals)
+        return pair, value, _Detacher((primals, data, value)).detached(saved)
+
+    def _run(self, primals: tuple[Any, ...]) -> tuple[CompiledPair, Any, Any]:
         pair, data = self._pair_and_data(primals, False)
         try:
-            return pair, pair.forward.run(*primals, *data)
+            return pair, data, pair.forward.run(*primals, *data)
         except Exception as error:
             caught = error
         try:
@@ -187,10 +192,47 @@ class VjpMaker(Derivative):
             del caught
         pair, data = self._pair_and_data(primals, True)
         try:
-            return pair, pair.forward.run(*primals, *data)
+            return pair, data, pair.forward.run(*primals, *data)
         except Exception as again:
             annotate(again, pair.forward)
             raise
+
+
+class _Detacher:
+    """Copies what of the saved values a caller can get at and change before the pullback runs."""
+
+    def __init__(self, outside: Any) -> None:
+        self._outside: set[int] = set()
+        self._gather(outside)
+
+    def _gather(self, obj: Any) -> None:
+        match obj:
+            case np.ndarray():
+                self._outside.add(id(_root(obj)))
+            case list() | tuple() | dict():
+                self._outside.add(id(obj))
+                for item in obj.values() if isinstance(obj, dict) else obj:
+                    self._gather(item)
+
+    def detached(self, obj: Any) -> Any:
+        """The object, or a copy of it if it is reached from outside."""
+        match obj:
+            case np.ndarray():
+                return obj.copy() if id(_root(obj)) in self._outside else obj
+            case list() if id(obj) in self._outside or not (obj and isinstance(obj[0], float)):
+                return list(map(self.detached, obj))
+            case tuple() if type(obj) is tuple:
+                return tuple(map(self.detached, obj))
+            case dict():
+                return {key: self.detached(item) for key, item in obj.items()}
+        return obj
+
+
+def _root(array: Any) -> Any:
+    """The array that owns the memory of another."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
 
 
 def _primal_names(function: Any, count: int) -> list[str]:
@@ -206,7 +248,7 @@ def _primal_names(function: Any, count: int) -> list[str]:
 def vjp(function: Any, primals: tuple[Any, ...], has_aux: bool) -> Any:
     """``srcad.vjp``"""
     maker = _memo(("vjp", has_aux), function, lambda: VjpMaker(function, has_aux))
-    pair, (value, saved) = maker.at(primals)
+    pair, value, saved = maker.at(primals)
     if has_aux:
         value, aux = value
         return value, Pullback(pair, saved, value), aux
@@ -282,6 +324,9 @@ CompilerLibrary.points[_AtPoint] = _expand_point
 
 _MANY = 256
 _makers: dict[Any, Any] = {}
+
+
+rules.watch(_makers.clear)
 
 
 def _memo(kind: Any, function: Any, make: Callable[[], Any]) -> Any:

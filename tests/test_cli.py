@@ -368,6 +368,25 @@ def test_emit_saves_a_module(model, tmp_path, monkeypatch):
     np.testing.assert_array_equal(saved.energy_grad(w, x, 3, 2.0), srcad.grad(energy)(w, x, 3))
 
 
+def test_emit_writes_exceptions_out(tmp_path):
+    model = tmp_path / "raising.py"
+    model.write_text(
+        "def area(x):\n    a, b = x\n    if a < 0:\n        raise KeyError('side', 1)\n"
+        "    return a * b\n"
+    )
+    file = tmp_path / "raising_grad.py"
+    status, _, _ = run("emit", f"{model}:area", "--args", "np.array([2.0, 3.0])", "-o", file)
+    assert status == 0
+    text = file.read_text()
+    assert "raise ValueError('expected 2 values to unpack')" in text
+    namespace = {}
+    exec(text, namespace)
+    np.testing.assert_array_equal(namespace["area_grad"](np.array([2.0, 3.0])), [3.0, 2.0])
+    for _ in range(2):
+        with pytest.raises(ValueError, match="expected 2 values"):
+            namespace["area_grad"](np.ones(3))
+
+
 # ---- what is refused
 
 

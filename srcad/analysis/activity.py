@@ -26,7 +26,15 @@ from srcad.ir import (
     While,
     With,
 )
-from srcad.ir.types import DictType, ListType, TupleType, Unknown, is_differentiable, may_hide
+from srcad.ir.types import (
+    DictType,
+    ListType,
+    TupleType,
+    Unknown,
+    is_differentiable,
+    is_text,
+    may_hide,
+)
 from srcad.ir.walk import operands
 
 Values = dict[Value, None]
@@ -63,6 +71,16 @@ def makes_container(op: Apply | Effect) -> bool:
     return isinstance(kind, (ListType, TupleType, DictType)) and is_differentiable(kind)
 
 
+def _passes(op: Apply | Effect, is_constant: Callable[[Any], bool]) -> bool:
+    """Whether the result of a call depends on its arguments in a way that a derivative follows.
+
+    Text is followed too: a number that is read from it is refused.
+    """
+    if op.result is None:
+        return False
+    return not is_constant(op.callee) or makes_container(op) or is_text(op.result.type)
+
+
 def _any(atoms: Iterable[Atom], varied: Values) -> bool:
     return any(a in varied for a in atoms if isinstance(a, Value))
 
@@ -73,7 +91,7 @@ def _vary(block: Block, varied: Values, is_constant: Callable[[Any], bool]) -> N
             case Apply() | Effect():
                 if op.result is None or not _any(operands(op), varied):
                     continue
-                if not is_constant(op.callee) or makes_container(op):
+                if _passes(op, is_constant):
                     _mark(op.result, varied)
             case Update():
                 if _any(operands(op), varied):
@@ -154,7 +172,7 @@ def _use(block: Block, useful: Values, is_constant: Callable[[Any], bool]) -> No
     for op in reversed(block.ops):
         match op:
             case Apply() | Effect():
-                if op.result in useful and (not is_constant(op.callee) or makes_container(op)):
+                if op.result in useful and _passes(op, is_constant):
                     _need(operands(op), useful)
             case Update():
                 if op.version in useful or (op.result is not None and op.result in useful):

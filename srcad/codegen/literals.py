@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import math
 from typing import Any
 
@@ -65,6 +66,10 @@ def literal(value: Any, names: GlobalNames) -> Any:
             return call(dotted(names.builtin("slice")), parts)
         case np.dtype() if value.names is None and value.subdtype is None:
             return call(dotted((*names.path(np)[:1], "dtype")), [constant(value.name)])
+        case BaseException() if getattr(builtins, type(value).__name__, None) is type(value):
+            # a new one each time: an exception keeps its traceback
+            made = [literal(v, names) for v in value.args]
+            return call(dotted(names.builtin(type(value).__name__)), made)
     if value is Ellipsis:
         return constant(value)
     if isinstance(value, Undefined):  # read where nobody looks at it

@@ -53,6 +53,10 @@ def identifier(hint: str) -> str:
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
+def _numbered(base: str, count: int) -> str:
+    return f"{base}_{count}" if base[-1].isdigit() else f"{base}{count}"
+
+
 def user_names(survey: Survey) -> set[str]:
     """All names that values ask for; the emitter's own names stay clear of them."""
     return {identifier(value.hint) for value in survey.values if value.hint}
@@ -217,7 +221,11 @@ class Variables:
         used: set[str] = set()
         asked = user_names(self._survey)
         for number in sorted(self._params):
-            name = self._hints[number] or f"arg{number}"
+            base = name = self._hints[number] or f"arg{number}"
+            count = 1
+            while name in used:  # parts of one argument of a function that is not inlined
+                count += 1
+                name = _numbered(base, count)
             names[number] = name
             used.add(name)
         for number in range(len(self._parent)):
@@ -228,7 +236,7 @@ class Variables:
                 wins = self._asked[root]
                 while name in used or not (wins or self._may_take(name, is_free, asked)):
                     count, wins = count + 1, False
-                    name = f"{base}_{count}" if base[-1].isdigit() else f"{base}{count}"
+                    name = _numbered(base, count)
                 names[root] = name
                 used.add(name)
             if root in names:

@@ -9,6 +9,7 @@ list are two equal ``ListRef``, and what the list holds stands in the state unde
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field
 from typing import Any
 
 from srcad.ir import Atom, Literal, Value, View
@@ -145,6 +146,7 @@ class Zip:
     """Iterables in lockstep."""
 
     parts: tuple[Abstract, ...]
+    strict: Abstract = Static(False)
 
 
 @immutable
@@ -160,6 +162,26 @@ class Reversed:
     """``reversed(part)``"""
 
     part: Abstract
+
+
+@immutable
+class Lazy:
+    """Items that are made when something asks for them: ``map(f, xs)``, ``(v * v for v in xs)``."""
+
+    make: Callable[[Any, tuple[Abstract, ...]], Abstract]
+    """Takes the cursor and the parts: the iterable of all items, as they are there."""
+    parts: tuple[Abstract, ...]
+    node: Any = None
+    frame: Any = None
+    """The syntax of a generator expression, and the frame in which it looks up names."""
+
+
+@immutable_value
+class DictView:
+    """The keys, values or items of a dict, as they are when something asks for them."""
+
+    ref: DictRef
+    kind: str
 
 
 @immutable
@@ -219,6 +241,8 @@ Abstract = (
     | Zip
     | Enumerate
     | Reversed
+    | Lazy
+    | DictView
     | MaybeUnbound
     | Poison
     | Transformed
@@ -246,7 +270,7 @@ class Entries:
     def get(self, key: Any) -> Abstract | None:
         """The entry of a key, if there is one."""
         for known, value in zip(self.keys, self.values, strict=True):
-            if known == key and type(known) is type(key):
+            if known is key or known == key:
                 return value
         return None
 
@@ -255,7 +279,7 @@ class Entries:
         if self.get(key) is None:
             return Entries((*self.keys, key), (*self.values, value))
         pairs = zip(self.keys, self.values, strict=True)
-        return Entries(self.keys, tuple(value if k == key else v for k, v in pairs))
+        return Entries(self.keys, tuple(value if k is key or k == key else v for k, v in pairs))
 
 
 @immutable
@@ -315,6 +339,8 @@ class Cursor:
 
     source: Abstract
     position: int
+    since: Mapping[Any, Any] = field(default_factory=dict)
+    """What the items that were made early depend on, as it was then."""
 
 
 Contents = Items | Entries | Fields | Held | Members | Cursor
@@ -351,7 +377,7 @@ def known_values(values: Iterable[Abstract]) -> tuple[Any, ...] | None:
 def parts(value: Any) -> tuple[Any, ...]:
     """What an abstract value or the contents of a place refer to directly."""
     match value:
-        case TupleRef(items=items) | Items(items=items) | Zip(parts=items):
+        case TupleRef(items=items) | Items(items=items) | Zip(parts=items) | Lazy(parts=items):
             return items
         case Entries(values=values) | Fields(values=values):
             return values
@@ -363,7 +389,7 @@ def parts(value: Any) -> tuple[Any, ...]:
             return (function, *args, *(v for _, v in keywords))
         case MaybeUnbound(value=inner) | SuperRef(receiver=inner) | Cursor(source=inner):
             return (inner,)
-        case Enumerate(part=part) | Reversed(part=part):
+        case Enumerate(part=part) | Reversed(part=part) | DictView(ref=part):
             return (part,)
         case Transformed(function=function):
             return (function,)

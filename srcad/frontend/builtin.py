@@ -9,6 +9,8 @@ import copy
 import dataclasses
 import functools
 import inspect
+import math
+import operator
 import typing
 from typing import Any
 
@@ -142,6 +144,12 @@ def _print(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -
     named: dict[str, Any] = {k: low.atom(v) for k, v in keywords.items()}
     low.builder.effect(print, *map(low.peek, args), **named)
     return NONE
+
+
+def _pow(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
+    if len(args) == 2:
+        return expressions.binary(low, operator.pow, *args)
+    return static_only(pow)(low, args, keywords)
 
 
 def _slice(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
@@ -300,7 +308,9 @@ _HANDLERS: dict[Any, Handler] = {
     str: static_only(str),
     abs: static_only(abs),
     round: static_only(round),
-    pow: static_only(pow),
+    pow: _pow,
+    operator.pow: _pow,
+    math.pow: static_only(math.pow),
     divmod: static_only(divmod),
     issubclass: static_only(issubclass),
     repr: static_only(repr),

@@ -7,7 +7,11 @@ primitive (``Apply``, or ``Effect`` if the call must stay in order).
 
 from __future__ import annotations
 
+import bisect
 import functools
+import heapq
+import inspect
+import random
 import types
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +19,7 @@ from typing import Any
 import gast
 import numpy as np
 
+from srcad import runtime
 from srcad.errors import SourceError
 from srcad.frontend import (
     arrays,
@@ -50,8 +55,8 @@ from srcad.frontend.fence import check_fence, refusal
 from srcad.frontend.lowering import _PACKAGE, Frame, Lowering, Unreachable
 from srcad.frontend.scopes import parameters, scope_of
 from srcad.frontend.source import FunctionSource, read_function
-from srcad.ir import Value
-from srcad.ir.types import OBJECT, UNKNOWN, is_differentiable
+from srcad.ir import Literal, Value
+from srcad.ir.types import OBJECT, UNKNOWN, Number, NumPyScalar, Opaque, is_differentiable
 
 _DEPTH = 60
 _SAME = 30
@@ -231,18 +236,43 @@ def _call_method(
 # ---- primitives
 
 
+def _without_out(
+    function: Any, args: list[Abstract], keywords: dict[str, Abstract]
+) -> tuple[list[Abstract], dict[str, Abstract], Abstract | None]:
+    """The arguments but for ``out``, and that, if it is not None."""
+    place = _place_of_out(function) if len(args) > 1 else None
+    out = keywords.get("out")
+    if place is not None and len(args) == place + 1:
+        args, out = args[:place], args[place]
+    if isinstance(out, Static) and out.value is None:
+        out = None
+    return args, {k: v for k, v in keywords.items() if k != "out"}, out
+
+
+@functools.cache
+def _place_of_out(function: Any) -> int | None:
+    """Where a function of NumPy takes ``out`` by position."""
+    if isinstance(function, np.ufunc):
+        return function.nin
+    owner = getattr(function, "__objclass__", function)
+    if (getattr(owner, "__module__", None) or "").partition(".")[0] != "numpy":
+        return None
+    try:
+        names = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return None
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return next((k for k, p in enumerate(names) if p.name == "out" and p.kind in kinds), None)
+
+
 def primitive(
     low: Lowering, function: Any, args: list[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
     """A call that is not looked into."""
     library = low.session.library
-    if isinstance(function, np.ufunc) and len(args) > function.nin:
-        keywords = {**keywords, "out": TupleRef(tuple(args[function.nin :]))}
-        args = args[: function.nin]
-    out = keywords.get("out")
-    if out is not None and not (isinstance(out, Static) and out.value is None):
+    args, keywords, out = _without_out(function, args, keywords)
+    if out is not None:
         return arrays.write_out(low, function, args, keywords, out, primitive)
-    keywords = {k: v for k, v in keywords.items() if k != "out"}
     pure = library.is_known(function) or _is_pure(function)
     take = low.peek if pure else low.atom
     atoms = [take(a) for a in args]
@@ -255,8 +285,18 @@ def primitive(
 
 
 _WRITERS = {"partition", "itemset", "resize", "setflags", "byteswap", "setfield"}
-_WRITING = {np.random.shuffle, np.put_along_axis}
-"""What writes into an array and is not among ``arrays.WRITERS``."""
+_WRITING = {
+    np.random.shuffle,
+    np.put_along_axis,
+    bisect.insort_left,
+    random.shuffle,
+    heapq.heapify,
+    heapq.heappush,
+    heapq.heappop,
+    heapq.heapreplace,
+    heapq.heappushpop,
+}
+"""What writes into an array or a list and is not among ``arrays.WRITERS``."""
 
 
 def _writes(function: Any) -> bool:
@@ -280,12 +320,33 @@ def _is_pure(function: Any) -> bool:
 def opaque(
     low: Lowering, function: Any, args: list[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
-    """A call that is run as it is, once and in order."""
+    """A call that is run as it is, once and in order; what it is given it must leave as it is."""
     atoms = [low.atom(a) for a in args]
     named = {k: low.atom(v) for k, v in keywords.items()}
     result = Value("", OBJECT if function is print else UNKNOWN)
+    pairs = zip((*args, *keywords.values()), (*atoms, *named.values()), strict=True)
+    open_ = [atom for value, atom in pairs if _changeable(value)]
+    before = Value("before", OBJECT)
+    if low.session.library.is_effect(function) or not open_:
+        low.builder.effect(function, *atoms, result=result, **named)
+        return Static(None) if function is print else result
+    name = Literal(getattr(function, "__name__", "a function"))
+    low.builder.effect(runtime.snapshot, *open_, result=before)
     low.builder.effect(function, *atoms, result=result, **named)
-    return Static(None) if function is print else result
+    low.builder.effect(runtime.require_unchanged, name, before, *open_)
+    return result
+
+
+def _changeable(value: Abstract) -> bool:
+    """Whether a function that gets a value can change what is in it."""
+    match value:
+        case ListRef() | DictRef() | ObjectRef():
+            return True
+        case Value(type=kind):
+            return not isinstance(kind, (Number, NumPyScalar, Opaque))
+        case TupleRef(items=items):
+            return any(map(_changeable, items))
+    return False
 
 
 # ---- functions with a body

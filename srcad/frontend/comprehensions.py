@@ -17,6 +17,8 @@ from srcad.frontend.abstract import (
     DictRef,
     Entries,
     Items,
+    IteratorRef,
+    Lazy,
     ListRef,
     MaybeUnbound,
     SetRef,
@@ -28,15 +30,35 @@ from srcad.frontend.lowering import Frame, Key, Lowering
 from srcad.frontend.scopes import scope_of
 
 
-def list_of(low: Lowering, node: Any, unrolled: bool = False) -> ListRef:
-    """``[elt for …]``; a generator expression is evaluated to a list at once."""
+def generator(low: Lowering, node: Any) -> IteratorRef:
+    """``(elt for …)``: what it runs over is evaluated now, the rest when the items are taken."""
+    frame = low.frame
+    frame.keeps = True  # its variables are read later
+
+    def make(low: Lowering, given: tuple[Abstract, ...]) -> ListRef:
+        outer, nodes = low.frame, low.nodes
+        low.frame, low.nodes = frame, []
+        try:
+            with low.statement(node):
+                return list_of(low, node, first=given[0])
+        finally:
+            low.frame, low.nodes = outer, nodes
+
+    first = expressions.evaluate(low, node.generators[0].iter)
+    return low.new_iterator(Lazy(make, (first,), node, frame))
+
+
+def list_of(
+    low: Lowering, node: Any, unrolled: bool = False, first: Abstract | None = None
+) -> ListRef:
+    """``[elt for …]``; ``first`` is what it runs over, if that has been evaluated."""
     result = low.new_list(Items(()))
     unrolled = unrolled or _makes_container(node.elt)
 
     def append() -> None:
         containers.call_method(low, result, "append", [expressions.evaluate(low, node.elt)], {})
 
-    generate(low, node, append, {("place", result.place, "")}, unrolled)
+    generate(low, node, append, {("place", result.place, "")}, unrolled, first)
     return result
 
 
@@ -63,10 +85,16 @@ def dict_of(low: Lowering, node: Any) -> DictRef:
 
 
 def generate(
-    low: Lowering, node: Any, each: Callable[[], None], changed: set[Key], unrolled: bool = False
+    low: Lowering,
+    node: Any,
+    each: Callable[[], None],
+    changed: set[Key],
+    unrolled: bool = False,
+    first: Abstract | None = None,
 ) -> None:
     """Run ``each`` for every item of a comprehension, in a scope of its own."""
-    first = expressions.evaluate(low, node.generators[0].iter)
+    if first is None:
+        first = expressions.evaluate(low, node.generators[0].iter)
     outer = low.frame
     frame = Frame(
         low.session.new_frame(),

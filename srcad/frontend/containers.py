@@ -11,18 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from srcad.frontend import arrays, attributes, calls, comprehensions, methods, statements
+from srcad.frontend import arrays, attributes, calls, comprehensions, iterators, methods, statements
 from srcad.frontend.abstract import (
     NONE,
     Abstract,
     ArrayRef,
-    Cursor,
     DictRef,
+    DictView,
     Entries,
     Enumerate,
     Held,
     Items,
-    IteratorRef,
     ListRef,
     MaybeUnbound,
     ObjectRef,
@@ -133,8 +132,8 @@ def items_of(low: Lowering, value: Abstract) -> tuple[Abstract, ...] | None:
             return tuple(map(Static, contents.keys)) if isinstance(contents, Entries) else None
         case SetRef():
             return tuple(map(Static, _ordered(low, value)))
-        case IteratorRef():
-            return _remaining(low, value)
+        case DictView():
+            return items_of(low, iterators.shown(low, value))
         case Static(value=known):
             if isinstance(known, (str, tuple, range, frozenset, list, dict)):
                 return tuple(wrap(low, Literal(v)) for v in known)
@@ -183,32 +182,9 @@ def _ordered(low: Lowering, ref: SetRef) -> tuple[Any, ...]:
     return tuple(set(values))
 
 
-def rest_of(low: Lowering, ref: IteratorRef) -> Abstract:
-    """What an iterator has not yet handed out."""
-    cursor = low.cursor(ref)
-    items = items_of(low, cursor.source)
-    if items is not None:
-        return TupleRef(items[cursor.position :])
-    if cursor.position == 0:
-        return cursor.source
-    listed = (
-        cursor.source
-        if isinstance(cursor.source, (ListRef, Value))
-        else to_list(low, cursor.source)
-    )
-    return get_item(low, listed, Static(slice(cursor.position, None)))
-
-
-def _remaining(low: Lowering, ref: IteratorRef) -> tuple[Abstract, ...] | None:
-    """What an iterator has not yet handed out, if it is known; it is exhausted afterwards."""
-    items = items_of(low, rest_of(low, ref))
-    if items is not None:
-        low.set_contents(ref, Cursor(TupleRef(()), 0))
-    return items
-
-
 def unpack(low: Lowering, value: Abstract, count: int | None = None) -> list[Abstract]:
     """All items of an iterable, for ``*xs`` and for tuple targets."""
+    value = iterators.consumed(low, value)
     found = items_of(low, value)
     if found is not None:
         return list(found)
@@ -252,6 +228,8 @@ def length(low: Lowering, value: Abstract) -> Abstract:
             return wrap(low, low.builder.apply(len, contents.value))
         case RangeRef():
             return wrap(low, low.builder.apply(len, low.atom(value)))
+        case DictView(ref=ref):
+            return length(low, ref)
     found = items_of(low, value)
     if found is not None and not isinstance(value, Value):
         return Static(len(found))
@@ -510,6 +488,9 @@ def update(
 def contains(low: Lowering, container: Abstract, item: Abstract) -> Abstract:
     """``item in container``"""
     container = low.read(container)
+    if isinstance(container, DictView) and container.kind == "keys":
+        container = container.ref
+    container = iterators.searched(low, container, item)
     if isinstance(container, SetRef) and isinstance(item, Static):
         return Static(item.value in methods.set_values(low, container))
     if isinstance(container, (Static, SetRef)) and isinstance(item, Value):
@@ -540,6 +521,13 @@ _SET_METHODS = {
 }
 
 
+def _as_set(low: Lowering, op: Any, value: Abstract) -> Abstract:
+    """The keys of a dict where they are used as a set."""
+    if op in _SET_METHODS and isinstance(value, DictView) and value.kind == "keys":
+        return low.new_set(unpack(low, value))
+    return value
+
+
 def combine(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract | None:
     """``+`` and ``*`` of tuples and lists; None for anything else."""
     for value in (x, y):
@@ -551,6 +539,7 @@ def combine(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract | None
             and op in (operator.add, operator.mul)
         ):
             low.refuse(*refusal("changing length", type="tuple"))
+    x, y = _as_set(low, op, x), _as_set(low, op, y)
     if isinstance(x, SetRef) and isinstance(y, SetRef) and op in _SET_METHODS:
         return call_method(low, x, _SET_METHODS[op], [y], {})
     if op is operator.or_ and isinstance(x, DictRef) and isinstance(y, DictRef):
@@ -610,6 +599,7 @@ def call_method(
 
 def to_list(low: Lowering, value: Abstract) -> ListRef:
     """``list(value)``"""
+    value = iterators.consumed(low, value)
     if isinstance(value, ListRef):
         copy = methods.call_method(low, value, "copy", [], {})
         assert isinstance(copy, ListRef)
@@ -617,10 +607,8 @@ def to_list(low: Lowering, value: Abstract) -> ListRef:
     found = items_of(low, value)
     if found is not None:
         return low.new_list(Items(found))
-    if isinstance(value, IteratorRef):
-        rest = to_list(low, rest_of(low, value))
-        low.set_contents(value, Cursor(TupleRef(()), 0))
-        return rest
+    if isinstance(value, DictView):
+        return to_list(low, iterators.shown(low, value))
     if isinstance(value, (Zip, Enumerate, Reversed, ArrayRef)):
         return comprehensions.collect(low, value)
     if isinstance(value, DictRef):

@@ -9,7 +9,8 @@ from typing import Any
 import gast
 import numpy as np
 
-from srcad.frontend import attributes, calls, comprehensions, containers, methods
+from srcad import runtime
+from srcad.frontend import attributes, calls, comprehensions, containers, iterables, methods
 from srcad.frontend.abstract import (
     FALSE,
     NONE,
@@ -19,10 +20,12 @@ from srcad.frontend.abstract import (
     ArrayRef,
     Closure,
     DictRef,
+    DictView,
     Entries,
     Fields,
     Held,
     Items,
+    IteratorRef,
     ListRef,
     MaybeUnbound,
     Method,
@@ -41,8 +44,10 @@ from srcad.frontend.control import choose
 from srcad.frontend.fence import refusal
 from srcad.frontend.loops import RetryLoop
 from srcad.frontend.lowering import Frame, Lowering
+from srcad.frontend.managers import may_suppress
 from srcad.frontend.narrowing import narrow
 from srcad.ir import Atom, Literal, Value
+from srcad.ir.build import may_be_complex, real_power
 from srcad.ir.core import format_value, literal_values, make_fstring
 from srcad.ir.types import NONE as NONE_TYPE
 from srcad.ir.types import (
@@ -136,8 +141,10 @@ def _evaluate(low: Lowering, node: Any) -> Abstract:
             return call_expression(low, func, args, keywords, node)
         case gast.Lambda():
             return make_closure(low, "<lambda>", node)
-        case gast.ListComp() | gast.GeneratorExp():
+        case gast.ListComp():
             return comprehensions.list_of(low, node)
+        case gast.GeneratorExp():
+            return comprehensions.generator(low, node)
         case gast.DictComp():
             return comprehensions.dict_of(low, node)
         case gast.Set(elts=elts):
@@ -259,7 +266,20 @@ def binary(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract:
     overloaded = _overloaded(low, op, x, y)
     if overloaded is not None:
         return overloaded
+    if op is operator.pow:
+        return wrap(low, _power(low, low.atom(x), low.atom(y)))
     return wrap(low, low.builder.apply(op, low.atom(x), low.atom(y)))
+
+
+def _power(low: Lowering, x: Atom, y: Atom) -> Atom:
+    """``x ** y``, which has to stay real."""
+    if not low.internal and not low.session.exact:
+        real = real_power(low.builder, x, y)  # where it raises, exact code takes over
+        if real is not None:
+            return real
+    elif not low.internal and may_be_complex(x, y):
+        low.builder.effect(runtime.require_real_power, x, y)
+    return low.builder.apply(operator.pow, x, y)
 
 
 _METHODS = {
@@ -314,6 +334,10 @@ def truth(low: Lowering, value: Abstract) -> bool | Atom:
             return low.peek(value)
         case SetRef():
             return bool(methods.set_values(low, value))
+        case DictView(ref=ref):
+            return truth(low, ref)
+        case IteratorRef():
+            return True
         case ObjectRef(cls=cls):
             for name in ("__bool__", "__len__"):
                 if hasattr(cls, name):
@@ -543,6 +567,8 @@ def call_expression(
             positional += containers.unpack(low, evaluate_known(low, arg.value))
         elif takes_known(callee):
             positional.append(evaluate_known(low, arg))
+        elif isinstance(arg, gast.GeneratorExp) and iterables.takes_all(callee):
+            positional.append(comprehensions.list_of(low, arg))
         else:
             positional.append(evaluate(low, arg))
     named: dict[str, Abstract] = {}
@@ -562,7 +588,10 @@ def call_expression(
 def evaluate_manager(low: Lowering, node: Any) -> Abstract:
     """The context manager of a ``with``: made by a call that is not looked into."""
     if not isinstance(node, gast.Call):
-        return evaluate(low, node)
+        manager = evaluate(low, node)
+        if isinstance(manager, ObjectRef) and may_suppress(manager.cls):
+            low.refuse(*refusal("suppressing manager", name=manager.cls.__name__), node)
+        return manager
     callee = evaluate(low, node.func)
     if not isinstance(callee, Static):
         low.refuse(
@@ -572,6 +601,9 @@ def evaluate_manager(low: Lowering, node: Any) -> Abstract:
         return callee
     if callee.value is contextlib.nullcontext:
         return TupleRef((evaluate(low, node.args[0]) if node.args else NONE,))
+    if may_suppress(callee.value):
+        name = getattr(callee.value, "__name__", "this manager")
+        low.refuse(*refusal("suppressing manager", name=name), node)
     args = [low.atom(evaluate(low, a)) for a in node.args]
     keywords = {k.arg: low.atom(evaluate(low, k.value)) for k in node.keywords}
     manager = Value("", OBJECT)

@@ -69,13 +69,17 @@ REFUSED: dict[str, Refusal] = {
         "pass it as an argument, or write into a copy: np.copy({name})",
     ),
     "array method": Refusal(
-        "'{name}', which changes an array in place,",
-        "use the function that returns a new array, as np.sort(x) for x.sort()",
+        "'{name}', which changes its argument in place,",
+        "use what returns a new one, as np.sort(x) for x.sort(), or sorted(xs) for a heap",
     ),
     "out argument": Refusal("the argument 'out' of {name}", "use the value that is returned"),
     "recursive change": Refusal(
         "the recursive function '{name}', which changes something outside it,",
         "return the new value and let the caller assign it",
+    ),
+    "aliased change": Refusal(
+        "changing a list, dict or object that is given for two arguments",
+        "give a copy for one of them: list(xs), dict(d), copy.copy(obj)",
     ),
     "attribute write": Refusal(
         "assigning to an attribute of an object that was not made here",
@@ -137,10 +141,36 @@ REFUSED: dict[str, Refusal] = {
     "generator value": Refusal(
         "an iterator that is passed on as a value", "make it a list: list(...)"
     ),
+    "outer iterator": Refusal(
+        "the iterator '{name}', which was made outside of the function and moves on,",
+        "pass a list, or make the iterator in the function",
+    ),
+    "shared iterator": Refusal(
+        "one iterator in several places of zip", "zip slices: zip(xs[::2], xs[1::2])"
+    ),
+    "iterator in between": Refusal(
+        "using an iterator again after a loop over a part of it", "loop over the list itself"
+    ),
+    "changed before use": Refusal(
+        "changing what an iterator reads before its items have been taken",
+        "make the items beforehand: list(...)",
+    ),
+    "changed under a loop": Refusal(
+        "changing a list or dict while a loop runs over it",
+        "loop over a copy: for v in list(xs)",
+    ),
     "context manager": Refusal(
         "'with {name}'", "move the block out of the function, or drop the context manager"
     ),
+    "suppressing manager": Refusal(
+        "'with {name}', which may suppress exceptions,",
+        "use try and except, or contextlib.suppress",
+    ),
     "try": Refusal("this form of 'try'", "test for the condition with 'if' before the operation"),
+    "jump in finally": Refusal(
+        "leaving a 'finally' block by 'return', 'break' or 'continue', which cancels exceptions,",
+        "put it after the try statement",
+    ),
     "pattern": Refusal("this 'match' pattern", "use 'if' and 'elif'"),
     "import": Refusal("this import in a function", "move the import to module level"),
     "super": Refusal("'super()' here", "name the class: Base.method(self, ...)"),

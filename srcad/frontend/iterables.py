@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
+import heapq
 import itertools
+import math
 import operator
 from functools import partial
 from typing import Any
 
-from srcad.frontend import calls, comprehensions, containers, expressions, orderings, statements
+import numpy as np
+
+from srcad.frontend import calls, comprehensions, containers, expressions, iterators, orderings
 from srcad.frontend.abstract import (
     FALSE,
     NONE,
     Abstract,
-    Cursor,
     DictRef,
+    DictView,
     Entries,
     Enumerate,
     Held,
     Items,
     IteratorRef,
+    Lazy,
     ListRef,
+    Poison,
     RangeRef,
     Reversed,
-    SetRef,
+    SliceRef,
     Static,
     TupleRef,
     Zip,
@@ -35,7 +42,7 @@ from srcad.frontend.lowering import Handler, Lowering
 from srcad.frontend.merge import as_dynamic
 from srcad.ir import Literal, Value
 from srcad.ir.infer import atom_type
-from srcad.ir.types import Array, ListType, Number, is_differentiable
+from srcad.ir.types import Array, ListType, Number, is_differentiable, rank
 
 Arguments = list[Abstract]
 Keywords = dict[str, Abstract]
@@ -53,23 +60,17 @@ def _range(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
 
 
 def _zip(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
-    strict = keywords.get("strict", FALSE)
-    if expressions.truth(low, strict) is not False and args:
-        counts = [containers.length(low, a) for a in args]
-        for count in counts[1:]:
-            same = expressions.binary_compare(low, operator.eq, counts[0], count)
-            error = ValueError("zip() arguments have different lengths")
-            statements.require(low, expressions.truth(low, same), error)
-    return Zip(tuple(args))
+    return low.new_iterator(Zip(tuple(args), keywords.get("strict", FALSE)))
 
 
 def _enumerate(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
     start = args[1] if len(args) > 1 else keywords.get("start", Static(0))
-    return Enumerate(args[0], start)
+    return low.new_iterator(Enumerate(args[0], start))
 
 
 def _reversed(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
-    return Reversed(args[0])
+    # it starts at the end that there is now
+    return low.new_iterator(Reversed(args[0]), iterators.reads(low, args[0]))
 
 
 def _list(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
@@ -79,6 +80,7 @@ def _list(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
 def _tuple(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
     if not args:
         return TupleRef(())
+    args = [iterators.consumed(low, args[0])]
     items = containers.items_of(low, args[0])
     if items is not None:
         return TupleRef(items)
@@ -96,7 +98,7 @@ def _dict(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
             assert isinstance(copied, DictRef)
             ref = copied
         else:
-            rows = containers.items_of(low, args[0])
+            rows = containers.items_of(low, iterators.consumed(low, args[0]))
             if rows is None:
                 low.refuse(*refusal("changing keys"))
             for row in rows:
@@ -109,6 +111,7 @@ def _dict(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
 
 def _sum(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
     start = args[1] if len(args) > 1 else keywords.get("start", Static(0))
+    args = [iterators.consumed(low, args[0]), *args[1:]]
     items = None if isinstance(args[0], Value) else containers.items_of(low, args[0])
     if items is not None and not (isinstance(args[0], RangeRef) and len(items) > 8):
         total = start
@@ -122,16 +125,16 @@ def _sum(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
             else:
                 total = expressions.binary(low, operator.add, total, item)
         return total
-    if isinstance(args[0], (Zip, Enumerate, Reversed, IteratorRef)):
+    if isinstance(args[0], (Zip, Enumerate, Reversed, DictView)):
         return _reduce_list(low, args[0], start)
     if isinstance(args[0], ListRef) and isinstance(c := low.contents(args[0]), Held):
         kind = c.value.type
         if isinstance(kind, ListType) and isinstance(kind.item, Number):
-            return NotImplemented
+            return calls.primitive(low, sum, args, keywords)
         return _reduce_list(low, args[0], start)
     if isinstance(args[0], Value) and isinstance(args[0].type, Array):
         return _reduce_list(low, args[0], start)
-    return NotImplemented
+    return calls.primitive(low, sum, args, keywords)
 
 
 def _reduce_list(low: Lowering, iterable: Abstract, start: Abstract) -> Abstract:
@@ -145,9 +148,14 @@ def _reduce_list(low: Lowering, iterable: Abstract, start: Abstract) -> Abstract
 
 def _any_all(wanted: bool) -> Handler:
     def handler(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
-        items = None if isinstance(args[0], Value) else containers.items_of(low, args[0])
+        stopped = iterators.iterators_in(args[0])
+        source = iterators.consumed(low, args[0])
+        iterators.pause(low, stopped)  # at the first item that decides
+        items = None if isinstance(source, Value) else containers.items_of(low, source)
         if items is None:
-            return NotImplemented
+            if isinstance(source, (Zip, Enumerate, Reversed, DictView)):
+                source = containers.to_list(low, source)
+            return calls.primitive(low, any if wanted else all, [source], keywords)
         result: Abstract = Static(not wanted)
         for item in reversed(items):
             known = expressions.truth(low, item)
@@ -167,11 +175,17 @@ def _same(value: Abstract) -> Abstract:
 
 
 def _map(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
-    return comprehensions.map_list(low, args[0], args[1:])
+    def make(low: Lowering, given: tuple[Abstract, ...]) -> Abstract:
+        return comprehensions.map_list(low, given[0], list(given[1:]))
+
+    return low.new_iterator(Lazy(make, tuple(args)))
 
 
 def _filter(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
-    return comprehensions.filter_list(low, args[0], args[1])
+    def make(low: Lowering, given: tuple[Abstract, ...]) -> Abstract:
+        return comprehensions.filter_list(low, given[0], given[1])
+
+    return low.new_iterator(Lazy(make, tuple(args)))
 
 
 def _iter(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
@@ -183,17 +197,12 @@ def _iter(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
 
 
 def _next(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
-    source, position = args[0], 0
-    if isinstance(source, IteratorRef):
-        cursor = low.cursor(source)
-        position, iterable = cursor.position, cursor.source
-        low.set_contents(source, Cursor(iterable, position + 1))
+    if isinstance(args[0], Poison):
+        low.refuse(args[0].message, args[0].hint)
+    if isinstance(args[0], IteratorRef):
+        iterable, position = iterators.take_next(low, args[0])
     else:
-        iterable = source  # a generator expression: it was made for this call
-    if isinstance(iterable, (Zip, Enumerate, Reversed)):
-        iterable = containers.to_list(low, iterable)
-    if isinstance(iterable, (DictRef, SetRef)):
-        iterable = TupleRef(tuple(containers.unpack(low, iterable)))
+        iterable, position = args[0], 0  # a generator expression: it was made for this call
     read = partial(containers.get_item, low, iterable, Static(position))
     count = containers.length(low, iterable)
     if isinstance(count, Static):
@@ -209,7 +218,7 @@ def _next(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
 
 
 def _reduce(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
-    step, rest = args[0], args[1]
+    step, rest = args[0], iterators.consumed(low, args[1], interleaved=True)
     items = containers.items_of(low, rest)
     if items is not None:
         values = [*args[2:], *items]
@@ -234,10 +243,19 @@ def _folded(low: Lowering, step: Abstract, start: Abstract, rest: Abstract) -> A
 
 
 def _accumulate(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
-    """``itertools.accumulate``: the list of all partial results."""
+    """``itertools.accumulate``"""
     step = args[1] if len(args) > 1 else keywords.get("func", Static(operator.add))
     if isinstance(step, Static) and step.value is None:
         step = Static(operator.add)
+
+    def make(low: Lowering, given: tuple[Abstract, ...]) -> Abstract:
+        return _partial_results(low, *given)
+
+    start = keywords.get("initial", NONE)
+    return low.new_iterator(Lazy(make, (args[0], step, start)))
+
+
+def _partial_results(low: Lowering, rest: Abstract, step: Abstract, start: Abstract) -> Abstract:
     result = low.new_list(Items(()))
 
     def add(total: Abstract, item: Abstract) -> Abstract:
@@ -245,7 +263,7 @@ def _accumulate(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
         containers.call_method(low, result, "append", [made], {})
         return made
 
-    start, rest = keywords.get("initial", NONE), args[0]
+    rest = iterators.consumed(low, rest, interleaved=True)
     if isinstance(start, Static) and start.value is None:
         listed = rest if isinstance(rest, (ListRef, Value)) else containers.to_list(low, rest)
         count = containers.length(low, listed)
@@ -259,6 +277,11 @@ def _accumulate(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
 
 
 def _chain(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
+    return low.new_iterator(Lazy(_chained, tuple(args)))
+
+
+def _chained(low: Lowering, args: tuple[Abstract, ...]) -> Abstract:
+    args = tuple(iterators.consumed(low, a) for a in args)
     parts = [containers.items_of(low, a) for a in args]
     if all(p is not None for p in parts):
         return TupleRef(tuple(i for p in parts if p is not None for i in p))
@@ -269,18 +292,21 @@ def _chain(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
 
 
 def _from_iterable(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
-    return _chain(low, containers.unpack(low, args[0]), keywords)
+    def make(low: Lowering, given: tuple[Abstract, ...]) -> Abstract:
+        return _chained(low, tuple(containers.unpack(low, given[0])))
+
+    return low.new_iterator(Lazy(make, (args[0],)))
 
 
 def _product(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
     repeat = keywords.get("repeat", Static(1))
     if not isinstance(repeat, Static):
         low.refuse("the number of factors of itertools.product depends on data", "nest the loops")
-    args = args * repeat.value
+    args = [iterators.consumed(low, a) for a in args] * repeat.value
     parts = [containers.items_of(low, a) for a in args]
     if all(p is not None for p in parts):
         known = [p for p in parts if p is not None]
-        return TupleRef(tuple(TupleRef(row) for row in itertools.product(*known)))
+        return low.new_iterator(TupleRef(tuple(TupleRef(row) for row in itertools.product(*known))))
     lists = [containers.to_list(low, a) for a in args]
     columns = [low.new_list(Items(())) for _ in args]
 
@@ -294,7 +320,7 @@ def _product(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
         )
 
     level(())
-    return Zip(tuple(columns))
+    return low.new_iterator(Zip(tuple(columns)))
 
 
 def _places(lists: list[ListRef]) -> set[Any]:
@@ -305,10 +331,12 @@ def _combinations(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
     size = args[1] if len(args) > 1 else keywords["r"]
     if not isinstance(size, Static):
         low.refuse("the size of itertools.combinations depends on data", "nest the loops")
-    items = containers.items_of(low, args[0])
+    source = iterators.consumed(low, args[0])
+    items = containers.items_of(low, source)
     if items is not None:
-        return TupleRef(tuple(map(TupleRef, itertools.combinations(items, size.value))))
-    listed = containers.to_list(low, args[0])
+        rows = itertools.combinations(items, size.value)
+        return low.new_iterator(TupleRef(tuple(map(TupleRef, rows))))
+    listed = containers.to_list(low, source)
     columns = [low.new_list(Items(())) for _ in range(size.value)]
     count = low.atom(containers.length(low, listed))
 
@@ -325,12 +353,134 @@ def _combinations(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
         comprehensions.each(low, RangeRef(low.atom(first), count, Literal(1)), at, _places(columns))
 
     level((), Static(0))
-    return Zip(tuple(columns))
+    return low.new_iterator(Zip(tuple(columns)))
 
 
 def _pairwise(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
+    def make(low: Lowering, given: tuple[Abstract, ...]) -> Abstract:
+        listed = containers.to_list(low, given[0])
+        return Zip((listed, containers.get_item(low, listed, Static(slice(1, None)))))
+
+    return low.new_iterator(Lazy(make, (args[0],)))
+
+
+def _permutations(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
+    return _arranged(low, itertools.permutations, args, keywords)
+
+
+def _with_replacement(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
+    return _arranged(low, itertools.combinations_with_replacement, args, keywords)
+
+
+def _arranged(low: Lowering, arrange: Any, args: Arguments, keywords: Keywords) -> Abstract:
+    """The arrangements of known items."""
+    items = containers.items_of(low, iterators.consumed(low, args[0]))
+    size = args[1] if len(args) > 1 else keywords.get("r", NONE)
+    if items is None or not isinstance(size, Static):
+        low.refuse(f"itertools.{arrange.__name__} of as many items as data tells", "nest the loops")
+    rows = arrange(items, size.value)
+    return low.new_iterator(TupleRef(tuple(map(TupleRef, rows))))
+
+
+def _starmap(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
+    def make(low: Lowering, given: tuple[Abstract, ...]) -> Abstract:
+        function, rows = given
+        return comprehensions.transform(
+            low, rows, lambda row: calls.call(low, function, containers.unpack(low, row), {})
+        )
+
+    return low.new_iterator(Lazy(make, tuple(args)))
+
+
+def _islice(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
+    where = slice(*(a.value if isinstance(a, Static) else ... for a in args[1:]))
+    if ... in (where.start, where.stop, where.step):
+        low.refuse("bounds of itertools.islice that depend on data", "slice a list: xs[a:b]")
+    if iterators.iterators_in(args[0]):
+        low.refuse("a part of an iterator is taken by itertools.islice", "slice a list: xs[a:b]")
+
+    def make(low: Lowering, given: tuple[Abstract, ...]) -> Abstract:
+        listed = given[0]
+        if not isinstance(listed, (ListRef, Value, TupleRef)):
+            listed = containers.to_list(low, listed)
+        return containers.get_item(low, listed, Static(where))
+
+    return low.new_iterator(Lazy(make, (args[0],)))
+
+
+def _repeat(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
+    times = args[1] if len(args) > 1 else keywords.get("times", NONE)
+    if not (isinstance(times, Static) and isinstance(times.value, int)):
+        low.refuse("itertools.repeat without a known number", "write [x] * n, or the loop")
+    return low.new_iterator(TupleRef((args[0],) * times.value))
+
+
+def _zip_longest(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
+    columns = [containers.items_of(low, iterators.consumed(low, a)) for a in args]
+    if any(c is None for c in columns):
+        low.refuse("itertools.zip_longest of as many items as data tells", "write the loop")
+    known = [c for c in columns if c is not None]
+    rows = itertools.zip_longest(*known, fillvalue=keywords.get("fillvalue", NONE))
+    return low.new_iterator(TupleRef(tuple(map(TupleRef, rows))))
+
+
+def _insort(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
+    """``bisect.insort(xs, x)``: after what is equal to it."""
+    listed = args[0]
+    if len(args) != 2 or keywords or not isinstance(listed, ListRef):
+        low.refuse(*refusal("array method", name="bisect.insort"))
+    place = low.builder.apply(bisect.bisect_right, low.peek(listed), low.atom(args[1]))
+    return containers.call_method(low, listed, "insert", [containers.wrap(low, place), args[1]], {})
+
+
+def _extremes(backward: bool) -> Handler:
+    """``heapq.nlargest`` and ``nsmallest``: the first of the sorted items."""
+
+    def handler(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
+        count, iterable, key = (*args, keywords.get("key", NONE))[:3]
+        order = {"key": key, "reverse": Static(backward)}
+        listed = orderings.sort_call(low, [iterable], order)
+        if isinstance(count, Static):
+            return containers.get_item(low, listed, Static(slice(0, max(count.value, 0))))
+        return containers.get_item(low, listed, SliceRef(Static(0), count, NONE))
+
+    return handler
+
+
+def _ndindex(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
+    """``np.ndindex(shape)``: the product of ranges."""
+    sizes = args
+    if len(args) == 1 and not (isinstance(args[0], Value) and rank(args[0].type) == 0):
+        sizes = [args[0]] if isinstance(args[0], Static) else containers.unpack(low, args[0])
+    ranges: Arguments = [RangeRef(Literal(0), low.atom(s), Literal(1)) for s in sizes]
+    return _product(low, ranges, {})
+
+
+def _ndenumerate(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
+    shape = calls.call(low, Static(np.shape), args, {})
+    entries = calls.call(low, Static(np.ravel), args, {})
+    return low.new_iterator(Zip((_ndindex(low, [shape], {}), entries)))
+
+
+def _fromiter(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
+    """``np.fromiter(iterable, dtype)``"""
+    dtype = args[1] if len(args) > 1 else keywords["dtype"]
     listed = containers.to_list(low, args[0])
-    return Zip((listed, containers.get_item(low, listed, Static(slice(1, None)))))
+    return calls.primitive(low, np.array, [listed], {"dtype": dtype})
+
+
+def _of_all_items(function: Any, number: int = 0) -> Handler:
+    """A primitive that takes all items of the iterable that is its argument of a number."""
+
+    def handler(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
+        if not iterators.iterators_in(args[number]):
+            return NotImplemented
+        listed = containers.to_list(low, args[number])
+        return calls.primitive(
+            low, function, [*args[:number], listed, *args[number + 1 :]], keywords
+        )
+
+    return handler
 
 
 def _set(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
@@ -342,6 +492,17 @@ def _unsupported(name: str) -> Handler:
         low.refuse(f"{name} of run-time data is not supported", "write the loop")
 
     return handler
+
+
+_WHOLE = (
+    list, tuple, dict, set, sum, max, min, any, all, sorted, next, functools.reduce, math.fsum,
+    math.prod, np.fromiter,
+)  # fmt: skip
+
+
+def takes_all(callee: Abstract) -> bool:
+    """Whether a function takes all items of an iterable at once and keeps none."""
+    return isinstance(callee, Static) and any(callee.value is f for f in _WHOLE)
 
 
 ITERABLES: dict[Any, Handler] = {
@@ -370,11 +531,25 @@ ITERABLES: dict[Any, Handler] = {
     itertools.product: _product,
     itertools.combinations: _combinations,
     itertools.pairwise: _pairwise,
+    itertools.permutations: _permutations,
+    itertools.combinations_with_replacement: _with_replacement,
+    itertools.starmap: _starmap,
+    itertools.islice: _islice,
+    itertools.repeat: _repeat,
+    itertools.zip_longest: _zip_longest,
+    bisect.insort_right: _insort,
+    heapq.nlargest: _extremes(True),
+    heapq.nsmallest: _extremes(False),
+    np.ndindex: _ndindex,
+    np.ndenumerate: _ndenumerate,
+    np.fromiter: _fromiter,
+    math.fsum: _of_all_items(math.fsum),
+    math.prod: _of_all_items(math.prod),
+    str.join: _of_all_items(str.join, 1),
     **{
         getattr(itertools, n): _unsupported(f"itertools.{n}")
-        for n in ("permutations", "starmap", "takewhile", "dropwhile", "groupby", "islice", "cycle",
-                  "repeat", "count", "compress", "zip_longest", "filterfalse", "tee",
-                  "combinations_with_replacement")
+        for n in ("takewhile", "dropwhile", "groupby", "cycle", "count", "compress", "filterfalse",
+                  "tee")
     },
 }  # fmt: skip
 """The handlers of this module."""

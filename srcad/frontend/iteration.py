@@ -9,18 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from srcad.frontend import arrays, containers, statements
+from srcad.frontend import arrays, containers, iterators, statements
 from srcad.frontend.abstract import (
     Abstract,
     ArrayRef,
     DictRef,
+    DictView,
     Enumerate,
     Held,
     Items,
-    IteratorRef,
     ListRef,
-    MaybeUnbound,
-    Poison,
     RangeRef,
     Reversed,
     Static,
@@ -85,14 +83,25 @@ def iterate_with(
 
     ``unrolled``: what the loop makes must have a known length, if that is possible.
     """
-    if isinstance(iterable, MaybeUnbound):
-        iterable = low.bound(iterable)
-    if isinstance(iterable, IteratorRef):
-        rest = containers.rest_of(low, iterable)
-        low.state["place", iterable.place, ""] = Poison(
-            "an iterator is used again after a loop over it", "loop over the list itself"
-        )
-        iterable = rest
+    refs = iterators.iterators_in(iterable)
+    since = iterators.reads(low, iterable)
+    iterable = iterators.consumed(low, iterable, interleaved=True)
+    after = iterators.pause(low, refs)
+    _iterate_over(low, iterable, bind, body, assigned, names, unrolled, since)
+    if low.exits(("broke", "returned")) is False:
+        low.state.update(after)
+
+
+def _iterate_over(
+    low: Lowering,
+    iterable: Abstract,
+    bind: Callable[[Abstract], None],
+    body: Callable[[], None],
+    assigned: set[Key],
+    names: list[str] | None,
+    unrolled: bool,
+    since: iterators.Dependences,
+) -> None:
     frozen = set(low.session.frozen)
     before, mark = dict(low.state), len(low.builder.ops)
     plan = _Streams(low, list(names or []))
@@ -111,6 +120,7 @@ def iterate_with(
                 streams=tuple(plan.streams),
                 targets=tuple(plan.targets),
             )
+            iterators.check_unchanged(low, since, NeedsUnroll)
         except NeedsUnroll:
             low.state = before
             low.session.frozen = frozen
@@ -118,13 +128,16 @@ def iterate_with(
             if _known_count(low, iterable) is None:
                 raise
         else:
-            plan.check_unchanged(before)
             return
-    unroll(low, iterable, bind, body)
+    _unroll(low, iterable, bind, body, since)
 
 
-def unroll(
-    low: Lowering, iterable: Abstract, bind: Callable[[Abstract], None], body: Callable[[], None]
+def _unroll(
+    low: Lowering,
+    iterable: Abstract,
+    bind: Callable[[Abstract], None],
+    body: Callable[[], None],
+    since: iterators.Dependences,
 ) -> None:
     """Lower a loop over known items one iteration after the other."""
     count = _known_count(low, iterable)
@@ -141,32 +154,20 @@ def unroll(
             "use arrays, or lists of numbers",
         )
 
-    start = _listed(low, iterable)
+    known = items
 
-    def once(item: Abstract, rest: Callable[[], None] | None) -> None:
-        if any(low.state.get(k) is not held for k, held in start.items()):
-            low.refuse(
-                "a list changes while a loop runs over it", "loop over a copy: for v in list(xs)"
-            )
+    def once(number: int, rest: Callable[[], None] | None) -> None:
+        current = known
+        if iterators.moved(low, since):
+            current = tuple(containers.unpack(low, iterable))
         low.state.pop(("flag", low.frame.number, "continued"), None)
-        bind(item)
+        bind(current[number])
         body()
         low.state.pop(("flag", low.frame.number, "continued"), None)
 
-    run_sequence(low, [partial(once, item) for item in items], ("returned", "broke"))
-
-
-def _listed(low: Lowering, iterable: Abstract) -> dict[Any, Any]:
-    """What the lists and dicts that an iterable runs over hold."""
-    match iterable:
-        case ListRef(place=place) | DictRef(place=place):
-            key = ("place", place, "")
-            return {key: low.state.get(key)}
-        case Zip(parts=parts):
-            return {k: v for part in parts for k, v in _listed(low, part).items()}
-        case Enumerate(part=part) | Reversed(part=part):
-            return _listed(low, part)
-    return {}
+    run_sequence(low, [partial(once, k) for k in range(len(items))], ("returned", "broke"))
+    if not low.dead and low.exits(("returned", "broke")) is not True:
+        iterators.moved(low, since)  # what has grown by now would be gone on with
 
 
 def _known_count(low: Lowering, iterable: Abstract) -> int | None:
@@ -222,6 +223,8 @@ def _loops(low: Lowering, iterable: Abstract) -> bool:
             return _numbers(contents.items) if isinstance(contents, Items) else True
         case DictRef():
             return isinstance(low.contents(iterable), Held)
+        case DictView(ref=ref):
+            return isinstance(low.contents(ref), Held)
         case Static(value=known):
             return isinstance(known, range)
         case Value(type=TupleType()):
@@ -252,7 +255,6 @@ class _Streams:
         self.names = names
         self.streams: list[Stream] = []
         self.targets: list[Value] = []
-        self.lists: list[ListRef] = []
 
     def _target(self, stream: Stream, kind: Type) -> Value:
         name = self.names.pop(0) if self.names else ""
@@ -287,7 +289,6 @@ class _Streams:
             case Reversed(part=part):
                 return self.open(part, backward=True)
             case ListRef():
-                self.lists.append(iterable)
                 contents = low.contents(iterable)
                 if isinstance(contents, Held):
                     kind = contents.value.type
@@ -304,6 +305,8 @@ class _Streams:
                 # the items are those of the moment: a write in the loop changes them
                 index = self._position(low.atom(containers.length(low, iterable)), backward)
                 return ArrayRef(place, (*path, View(operator.getitem, (index,))))
+            case DictView():
+                return self.open(iterators.shown(low, iterable))
             case Value():
                 return self._array(iterable, backward)
         low.refuse(*refusal("iteration", type="this object"))
@@ -367,19 +370,6 @@ class _Streams:
             back = range(*known)[::-1]
             return Literal(back.start), Literal(back.stop), Literal(back.step)
         return reversed_range(self.low, start, stop, step)
-
-    def check_unchanged(self, before: dict[Key, Any]) -> None:
-        """A list must not change while a loop runs over it."""
-        for ref in self.lists:
-            key: Key = ("place", ref.place, "")
-            now = self.low.state.get(key)
-            old = before.get(key)
-            both = isinstance(now, Held) and isinstance(old, Held)
-            if (now.value is not old.value) if both else (now is not old):  # type: ignore[union-attr]
-                self.low.refuse(
-                    "a list changes while a loop runs over it",
-                    "loop over a copy: for v in list(xs)",
-                )
 
 
 def reversed_range(low: Lowering, start: Atom, stop: Atom, step: Atom) -> tuple[Atom, Atom, Atom]:

@@ -14,6 +14,7 @@ import enum
 import functools
 import operator
 import types
+from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Any
 
@@ -25,17 +26,22 @@ from srcad.frontend.abstract import (
     SCALARS,
     Abstract,
     ArrayRef,
+    DictRef,
     Entries,
     Fields,
     Held,
     Items,
+    ListRef,
     Method,
+    ObjectRef,
     Origin,
     Partial,
+    Poison,
     Static,
     TupleRef,
 )
 from srcad.frontend.access import Access, Argument, Attribute, Global, Has, Item, Member
+from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Frame, Lowering, Session
 from srcad.ir import Literal, Value
 from srcad.ir.build import scalars_as_python
@@ -101,6 +107,8 @@ class Importer:
         """The arrays among the arguments and captured objects."""
         self.lists: dict[Value, Any] = {}
         self.elements: dict[Any, Any] = {}
+        self.places: dict[int, list[int]] = {}
+        """The places that stand for one live object."""
         self._imported: dict[Any, Abstract] = {}
 
     def for_rule(self) -> Importer:
@@ -146,6 +154,18 @@ class Importer:
     def _structure(
         self, low: Lowering, obj: Any, value: Value, hint: str, access: Access
     ) -> Abstract:
+        found = self._followed(low, obj, value, hint, access)
+        if isinstance(found, (ListRef, DictRef, ObjectRef)):
+            low.session.identities[found.place] = value
+            twins = self.places.setdefault(id(obj), [])
+            twins.append(found.place)
+            if len(twins) > 1:  # one object under several names
+                low.session.foreign.update(twins)
+        return found
+
+    def _followed(
+        self, low: Lowering, obj: Any, value: Value, hint: str, access: Access
+    ) -> Abstract:
         prelude = low.session.prelude
 
         def part(callee: Any, key: Any, item: Any, name: str) -> Abstract:
@@ -164,6 +184,8 @@ class Importer:
 
         if value.type == UNKNOWN:
             return value
+        if isinstance(obj, Iterator):
+            return Poison(*refusal("outer iterator", name=hint))
         match obj:
             case np.ndarray():
                 if type(obj) not in _ARRAYS:
@@ -435,7 +457,7 @@ def _keep_places(low: Lowering, before: int) -> None:
         contents = low.state["place", place, ""]
         low.session.initial[place] = contents
         if not isinstance(contents, Fields):
-            low.session.frozen.add(place)  # a write would have to reach the object outside
+            low.session.foreign.add(place)  # a write would have to reach the object outside
 
 
 _LIBRARIES = ("numpy", "math", "scipy", "cmath", "builtins", "operator", "_operator", "functools")

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from srcad import runtime
 from srcad.errors import UnsupportedSyntax
 from srcad.frontend import arrays, calls
 from srcad.frontend.abstract import Abstract
@@ -31,7 +32,6 @@ from srcad.ir import Block, Effect, Function, Literal, Loc, Try, Value, With
 from srcad.ir.build import Builder
 from srcad.ir.core import assert_true, check_bound, raise_error
 from srcad.ir.walk import all_ops
-from srcad.runtime import require_disjoint, require_view
 
 _EMPTY = Scope(frozenset(), frozenset(), frozenset())
 
@@ -58,6 +58,17 @@ class Lowered:
     """Whether it has effects, so that it must not be run twice."""
     inlined: tuple[Any, ...]
     """The live functions whose source it is made of."""
+
+
+def _require_distinct(session: Session) -> None:
+    """What the function changes must not be reached under another name: checked at each call."""
+    outside = dict.fromkeys(v for v in session.identities.values() if isinstance(v, Value))
+    for changed in session.written:
+        if isinstance(changed, Value):
+            others = [v for v in outside if v is not changed]
+            if others:
+                name = Literal(changed.hint)
+                session.prelude.effect(runtime.require_distinct, name, changed, *others)
 
 
 class NoSource:
@@ -158,6 +169,7 @@ def _lower_with(
         )
         packed = low.atom(result)
         arrays.require_disjoint(low)
+        _require_distinct(session)
     except Unreachable:
         packed = Literal(None)
     finally:
@@ -171,7 +183,11 @@ def _lower_with(
             taken.add(capture.value.hint)
     params = (*(p.value for p in parameters), *(c.value for c in captured if c.value is not None))
     body = Block((), (*prelude.ops, *low.builder.ops), (packed,))
-    harmless = (raise_error, assert_true, check_bound, np.errstate, require_view, require_disjoint)
+    harmless = (
+        *(raise_error, assert_true, check_bound, np.errstate),
+        *(runtime.require_distinct, runtime.require_real_power),
+        *(runtime.require_view, runtime.require_disjoint),
+    )
     acts = any(isinstance(op, Effect) and op.callee not in harmless for op in all_ops(body))
     inlined = tuple(dict.fromkeys(session.inlined))
     own = [f for f in inlined if not f.__code__.co_filename.startswith(_PACKAGE)]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import linecache
 import operator
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +29,7 @@ from srcad.frontend.abstract import (
     Contents,
     Cursor,
     DictRef,
+    DictView,
     Entries,
     Enumerate,
     Fields,
@@ -36,6 +37,7 @@ from srcad.frontend.abstract import (
     Intrinsic,
     Items,
     IteratorRef,
+    Lazy,
     ListRef,
     MaybeUnbound,
     Members,
@@ -70,7 +72,7 @@ from srcad.ir.core import (
 )
 from srcad.ir.infer import atom_type
 from srcad.ir.tree import dataclass_of
-from srcad.ir.types import Type
+from srcad.ir.types import OBJECT, Type
 
 if TYPE_CHECKING:
     from srcad.frontend.live import Importer
@@ -158,8 +160,14 @@ class Session:
     places: int = 0
     frozen: set[int] = field(default_factory=set)
     """Places that something else may refer to as well: they are read, but not changed any more."""
+    foreign: set[int] = field(default_factory=set)
+    """Places of objects that live on outside of the function: never changed, on no attempt."""
     initial: dict[int, Contents] = field(default_factory=dict)
     """What the places of imported containers hold at first."""
+    identities: dict[int, Value | int] = field(default_factory=dict)
+    """What a place is at run time: an object from outside, or the place that it is a copy of."""
+    written: dict[Value | int, None] = field(default_factory=dict)
+    """Those of them that the function changes."""
     active: list[tuple[Any, Any]] = field(default_factory=list)
     """The calls being inlined: (function, signature)."""
     outlined: dict[Any, Any] = field(default_factory=dict)
@@ -348,17 +356,23 @@ class Lowering:
         self, ref: ListRef | DictRef | ObjectRef | SetRef | IteratorRef, contents: Contents
     ) -> None:
         """Change what a container holds."""
-        if ref.place in self.session.frozen:
+        if self.is_shared(ref.place):
             self.refuse(*refusal("shared container"))
+        if ref.place in self.session.identities:
+            self.session.written[self.session.identities[ref.place]] = None
         self.restate(ref, contents)
 
     def restate(
         self,
         ref: ListRef | DictRef | ObjectRef | ArrayRef | SetRef | IteratorRef,
-        contents: Contents,
+        contents: Contents | Poison,
     ) -> None:
         """Hold what a container holds in another form."""
         self.state[("place", ref.place, "")] = contents
+
+    def is_shared(self, place: int) -> bool:
+        """Whether something else may refer to what a place stands for."""
+        return place in self.session.frozen or place in self.session.foreign
 
     def freeze(self, value: Any) -> None:
         """From now on containers in a value may be reached in other ways than by their places."""
@@ -399,15 +413,17 @@ class Lowering:
         self.set_contents(ref, Members(tuple(known)))
         return ref
 
-    def new_iterator(self, source: Abstract) -> IteratorRef:
-        """An iterator at its start."""
+    def new_iterator(self, source: Abstract, since: Mapping[Key, Any] | None = None) -> IteratorRef:
+        """An iterator at its start; ``since``: what must not change before its items are taken."""
         ref = IteratorRef(self.session.new_place())
-        self.set_contents(ref, Cursor(source, 0))
+        self.set_contents(ref, Cursor(source, 0, since or {}))
         return ref
 
     def cursor(self, ref: IteratorRef) -> Cursor:
         """Where an iterator stands."""
-        found = self.contents(ref)
+        found = self.held_in(self.state, ref.place)
+        if isinstance(found, Poison):  # an iterator moves on: each round of a loop is another
+            self.refuse(found.message, found.hint, kind=NeedsUnroll)
         assert isinstance(found, Cursor)
         return found
 
@@ -431,6 +447,9 @@ class Lowering:
                 return self.builder.apply(make_list, *map(self.peek, contents.items))
             if isinstance(contents, Entries):
                 return self._display(contents, self.peek)
+        if isinstance(value, DictView):
+            method = getattr(dict, value.kind)
+            return self.builder.apply_typed(method, (self.peek(value.ref),), OBJECT)
         if isinstance(value, TupleRef) and value.cls is tuple:
             atoms = tuple(map(self.peek, value.items))
             if any(not isinstance(a, Literal) for a in atoms):
@@ -489,8 +508,8 @@ class Lowering:
                 contents = self.contents(value)
                 assert isinstance(contents, Members)
                 return Literal(set(contents.values))
-            case Zip() | Enumerate() | Reversed() | IteratorRef():
-                self.refuse(*refusal("generator value"))
+            case Zip() | Enumerate() | Reversed() | Lazy() | DictView() | IteratorRef():
+                self.refuse(*refusal("generator value"), kind=NeedsUnroll)
 
     def list_atom(self, ref: ListRef) -> Atom:
         """The run-time list; from then on it is shared with whatever got it."""

@@ -25,6 +25,7 @@ from srcad.frontend.abstract import (
     Held,
     Items,
     IteratorRef,
+    Lazy,
     ListRef,
     MaybeUnbound,
     Members,
@@ -258,7 +259,7 @@ class Merger:
         self.low.restate(ref, merged)
         sources = [(self.sides[k], v) for k, v in enumerate(values) if v is not None]
         if any(
-            references(side.state, v.place) > 1 or v.place in self.low.session.frozen
+            references(side.state, v.place) > 1 or self.low.is_shared(v.place)
             for side, v in sources
         ):
             self.low.freeze(ref)
@@ -281,7 +282,8 @@ class Merger:
                 isinstance(c, Cursor) and c.source is source and c.position == position
                 for c in present
             ):
-                return first
+                # made in a block, it may run over what only that block has
+                return self._poison(hint) if self.force and not _is_spent(first) else first
             case Items(items=items) if all(
                 isinstance(c, Items) and len(c.items) == len(items) for c in present
             ):
@@ -327,6 +329,10 @@ class Merger:
             return low.builder.apply(
                 make_dict, *(a for k, v in pairs for a in (Literal(k), low.atom(v)))
             )
+
+
+def _is_spent(cursor: Cursor) -> bool:
+    return isinstance(cursor.source, TupleRef) and not cursor.source.items[cursor.position :]
 
 
 def _is_function(value: Any) -> bool:
@@ -404,4 +410,6 @@ def substitute(value: Any, mapping: dict[Value, Any]) -> Any:
             return RangeRef(*parts)
         case SliceRef(start=start, stop=stop, step=step):
             return SliceRef(*(substitute(p, mapping) for p in (start, stop, step)))
+        case Lazy(make=make, parts=given, node=node, frame=owner):
+            return Lazy(make, tuple(substitute(p, mapping) for p in given), node, owner)
     return value

@@ -6,11 +6,12 @@ import operator
 from functools import partial
 from typing import Any
 
-from srcad.frontend import comprehensions, containers, expressions, orderings
+from srcad.frontend import comprehensions, containers, expressions, iterators, orderings
 from srcad.frontend.abstract import (
     NONE,
     Abstract,
     DictRef,
+    DictView,
     Entries,
     Held,
     Items,
@@ -19,7 +20,6 @@ from srcad.frontend.abstract import (
     SetRef,
     Static,
     TupleRef,
-    Zip,
 )
 from srcad.frontend.control import branch, choose
 from srcad.frontend.fence import refusal
@@ -51,6 +51,7 @@ def _append(low: Lowering, ref: ListRef, item: Abstract) -> Abstract:
 
 
 def _extend(low: Lowering, ref: ListRef, more: Abstract) -> Abstract:
+    more = iterators.consumed(low, more)
     found = containers.items_of(low, more)
     contents = low.contents(ref)
     if found is not None and not isinstance(more, Value):
@@ -190,28 +191,18 @@ def _dict_update(
     return NONE
 
 
-def _keys(low: Lowering, ref: DictRef) -> Abstract:
-    contents = low.contents(ref)
-    if isinstance(contents, Entries):
-        return TupleRef(tuple(map(Static, contents.keys)))
-    return containers.keys_of(low, ref)
-
-
-def _values(low: Lowering, ref: DictRef) -> Abstract:
-    contents = low.contents(ref)
-    if isinstance(contents, Entries):
-        return TupleRef(contents.values)
+def values_list(low: Lowering, ref: DictRef) -> ListRef:
+    """The values of a run-time dict."""
     return comprehensions.transform(
         low, containers.keys_of(low, ref), partial(containers.get_item, low, ref)
     )
 
 
-def _entry_pairs(low: Lowering, ref: DictRef) -> Abstract:
-    contents = low.contents(ref)
-    if isinstance(contents, Entries):
-        pairs = zip(contents.keys, contents.values, strict=True)
-        return TupleRef(tuple(TupleRef((Static(k), v)) for k, v in pairs))
-    return Zip((containers.keys_of(low, ref), _values(low, ref)))
+def _view(kind: str) -> Any:
+    def method(low: Lowering, ref: DictRef) -> Abstract:
+        return DictView(ref, kind)
+
+    return method
 
 
 def _dict_copy(low: Lowering, ref: DictRef) -> Abstract:
@@ -327,7 +318,9 @@ def _set_copy(low: Lowering, ref: SetRef) -> Abstract:
 
 def _set_combined(name: str) -> Any:
     def method(low: Lowering, ref: SetRef, *others: Abstract) -> Abstract:
-        known = [low.new_set(containers.unpack(low, o)) for o in others]
+        known = [
+            o if isinstance(o, SetRef) else low.new_set(containers.unpack(low, o)) for o in others
+        ]
         made = getattr(set(set_values(low, ref)), name)(*(set_values(low, o) for o in known))
         if isinstance(made, bool):
             return Static(made)
@@ -365,9 +358,7 @@ _METHODS: dict[tuple[type, str], Any] = {
     (DictRef, "setdefault"): _setdefault,
     (DictRef, "pop"): _dict_pop,
     (DictRef, "update"): _dict_update,
-    (DictRef, "keys"): _keys,
-    (DictRef, "values"): _values,
-    (DictRef, "items"): _entry_pairs,
+    **{(DictRef, kind): _view(kind) for kind in ("keys", "values", "items")},
     (DictRef, "copy"): _dict_copy,
     (TupleRef, "_replace"): _replace,
     (TupleRef, "_asdict"): _asdict,

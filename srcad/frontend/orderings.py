@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from srcad.frontend import calls, comprehensions, containers, expressions
+from srcad.frontend import calls, comprehensions, containers, expressions, iterators, methods
 from srcad.frontend.abstract import (
     FALSE,
     NONE,
@@ -21,8 +21,10 @@ from srcad.frontend.abstract import (
     Held,
     Items,
     ListRef,
+    SetRef,
     Static,
     TupleRef,
+    known_values,
 )
 from srcad.frontend.control import choose
 from srcad.frontend.lowering import Lowering, is_leaf
@@ -39,6 +41,8 @@ Keywords = dict[str, Abstract]
 
 def sort_call(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
     """``sorted(iterable, key=None, reverse=False)``"""
+    if isinstance(args[0], SetRef) and "key" not in keywords:  # in whichever order they come
+        args = [TupleRef(tuple(map(Static, methods.set_values(low, args[0]))))]
     listed = args[0] if isinstance(args[0], ListRef) else containers.to_list(low, args[0])
     return low.new_list(sorted_contents(low, listed, **keywords))
 
@@ -63,8 +67,8 @@ def sorted_contents(
     plain = isinstance(key, Static) and key.value is None
     if isinstance(contents, Items):
         keys = [item if plain else calls.call(low, key, [item], {}) for item in contents.items]
-        if all(isinstance(k, Static) for k in keys):
-            known: list[Any] = [k.value for k in keys if isinstance(k, Static)]
+        known = _deciding(keys)
+        if known is not None:
             order = sorted(range(len(known)), key=lambda k: known[k], reverse=backward)
             return Items(tuple(contents.items[k] for k in order))
         if not (plain and all(map(is_leaf, contents.items))):
@@ -82,6 +86,16 @@ def sorted_contents(
     return Held(made)
 
 
+def _deciding(keys: list[Abstract]) -> list[Any] | None:
+    """Known objects in the order of the keys: the keys, or their first parts if those differ."""
+    known = known_values(keys)
+    if known is None and all(isinstance(k, TupleRef) and k.items for k in keys):
+        known = known_values(k.items[0] for k in keys if isinstance(k, TupleRef))
+        if known is not None and len(set(known)) < len(known):
+            return None
+    return None if known is None else list(known)
+
+
 def _order(low: Lowering, columns: list[Atom], count: Atom, backward: bool) -> Value:
     """The positions of the items in order, as an integer array; equal keys keep their order."""
     apply = low.builder.apply
@@ -91,7 +105,7 @@ def _order(low: Lowering, columns: list[Atom], count: Atom, backward: bool) -> V
     if len(columns) == 1:
         order = apply(np.argsort, columns[0], kind=Literal("stable"))
     else:
-        order = apply(np.lexsort, apply(make_list, *reversed(columns)))
+        order = apply(np.lexsort, apply(make_tuple, *reversed(columns)))
     if backward:
         last = apply(operator.sub, count, Literal(1))
         order = apply(operator.sub, last, apply(operator.getitem, order, turned))
@@ -178,6 +192,8 @@ def extreme(function: Any) -> Callable[[Lowering, Arguments, Keywords], Any]:
         key, default = named.pop("key", NONE), named.pop("default", None)
         if len(args) == 1 and isinstance(args[0], Value):
             return _of_value(low, function, args[0], key, default)
+        if len(args) == 1:
+            args = [iterators.consumed(low, args[0])]
         items = tuple(args) if len(args) > 1 else containers.items_of(low, args[0])
         if items is None:
             listed = args[0] if isinstance(args[0], ListRef) else containers.to_list(low, args[0])
@@ -189,7 +205,9 @@ def extreme(function: Any) -> Callable[[Lowering, Arguments, Keywords], Any]:
                 return default
             low.raise_known(ValueError(f"{function.__name__}() arg is an empty sequence"))
         if not (isinstance(key, Static) and key.value is None):
-            return _by_key(low, function, items, key)
+            return _by_key(low, function, items, lambda item: calls.call(low, key, [item], {}))
+        if not all(map(is_leaf, items)):
+            return _by_key(low, function, items, lambda item: item)
         best = items[0]
         for item in items[1:]:
             if isinstance(best, Static) and isinstance(item, Static):
@@ -233,11 +251,16 @@ def _of_list(low: Lowering, function: Any, listed: ListRef, key: Abstract) -> Ab
     return containers.get_item(low, listed, index)
 
 
-def _by_key(low: Lowering, function: Any, items: tuple[Abstract, ...], key: Abstract) -> Abstract:
+def _by_key(
+    low: Lowering,
+    function: Any,
+    items: tuple[Abstract, ...],
+    key: Callable[[Abstract], Abstract],
+) -> Abstract:
     better = operator.gt if function is max else operator.lt
-    best, score = items[0], calls.call(low, key, [items[0]], {})
+    best, score = items[0], key(items[0])
     for item in items[1:]:
-        other = calls.call(low, key, [item], {})
+        other = key(item)
         wins = expressions.truth(low, expressions.binary_compare(low, better, other, score))
         if isinstance(wins, bool):
             best, score = (item, other) if wins else (best, score)

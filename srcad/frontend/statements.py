@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import importlib
 import operator
 from collections.abc import Callable
@@ -11,7 +12,15 @@ from typing import Any
 
 import gast
 
-from srcad.frontend import arrays, attributes, calls, containers, expressions, iteration
+from srcad.frontend import (
+    arrays,
+    attributes,
+    calls,
+    containers,
+    expressions,
+    iteration,
+    iterators,
+)
 from srcad.frontend.abstract import (
     NONE,
     TRUE,
@@ -36,7 +45,7 @@ from srcad.frontend.lowering import Key, Lowering, Unreachable
 from srcad.frontend.matching import lower_match
 from srcad.frontend.narrowing import narrow
 from srcad.frontend.scopes import bound_names
-from srcad.ir import Atom, Literal, Value
+from srcad.ir import Atom, Effect, Literal, Value
 from srcad.ir.core import assert_true, raise_error
 from srcad.ir.types import (
     OBJECT,
@@ -103,7 +112,7 @@ def run_statement(low: Lowering, node: Any, rest: Callable[[], None] | None) -> 
                 pass
             case gast.Expr(value=value):
                 if not isinstance(value, gast.Constant):
-                    expressions.evaluate(low, value)
+                    _drop(low, expressions.evaluate(low, value))
             case gast.Assert(test=test, msg=message):
                 run_assert(low, test, message)
             case gast.Raise(exc=error, cause=cause):
@@ -146,6 +155,14 @@ def run_statement(low: Lowering, node: Any, rest: Callable[[], None] | None) -> 
                     node,
                 )
     return None
+
+
+def _drop(low: Lowering, result: Abstract) -> None:
+    """Nobody gets the result of a statement that is a call: what is run as it is has none."""
+    ops = low.builder.ops
+    for k, op in enumerate(ops):
+        if isinstance(op, Effect) and op.result is result:
+            ops[k] = dataclasses.replace(op, result=None)
 
 
 def _run_narrowed(low: Lowering, test: Any, holds: bool, body: list[Any]) -> None:
@@ -196,6 +213,7 @@ def assign(low: Lowering, target: Any, value: Abstract) -> None:
 def assign_all(low: Lowering, elts: list[Any], value: Abstract) -> None:
     """Bind the targets of a tuple, one of which may be starred."""
     stars = [k for k, e in enumerate(elts) if isinstance(e, gast.Starred)]
+    value = iterators.consumed(low, value)
     if stars and containers.items_of(low, value) is None:
         assign_ends(low, elts, stars[0], value)
         return
@@ -437,20 +455,25 @@ def run_with(low: Lowering, items: list[Any], body: list[Any]) -> None:
 
 def _jumps(body: list[Any]) -> bool:
     """Whether statements leave by break, continue or return, other than inside functions."""
-    work = list(body)
+    work = [(node, False) for node in body]
     while work:
-        node = work.pop()
-        if isinstance(node, (gast.Break, gast.Continue, gast.Return)):
+        node, looped = work.pop()
+        if isinstance(node, gast.Return):
             return True
-        if not isinstance(node, (gast.FunctionDef, gast.Lambda)):
-            work += gast.iter_child_nodes(node)
+        if isinstance(node, (gast.Break, gast.Continue)) and not looped:
+            return True
+        if isinstance(node, (gast.For, gast.While)):
+            work += [(inner, True) for inner in node.body]
+            work += [(inner, looped) for inner in node.orelse]
+        elif not isinstance(node, (gast.FunctionDef, gast.Lambda)):
+            work += [(inner, looped) for inner in gast.iter_child_nodes(node)]
     return False
 
 
 def run_try(low: Lowering, node: Any) -> None:
     """``try``/``except``/``else``/``finally``"""
     if node.finalbody and _jumps(node.finalbody):
-        low.refuse(*refusal("try"), node=node.finalbody[0])  # it would cancel what is under way
+        low.refuse(*refusal("jump in finally"), node=node.finalbody[0])
     if node.orelse and _jumps(node.body):
         low.refuse(*refusal("try"), node=node)  # else runs only where the body falls through
     handlers = []

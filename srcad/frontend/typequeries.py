@@ -12,8 +12,10 @@ from srcad.frontend.abstract import (
     Abstract,
     Closure,
     DictRef,
+    DictView,
     Enumerate,
     Items,
+    IteratorRef,
     ListRef,
     MaybeUnbound,
     Method,
@@ -218,6 +220,8 @@ def iterable(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract])
             | Zip()
             | Enumerate()
             | Reversed()
+            | IteratorRef()
+            | DictView()
         ):
             return Static(True)
         case Static(value=known):

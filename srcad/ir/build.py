@@ -570,9 +570,28 @@ def _simplify_pow(b: Builder, x: Atom, y: Atom) -> Atom | None:
         return x
     if number == 2 and not isinstance(atom_type(x), (ListType, TupleType)):
         return b.apply(operator.mul, x, x)
-    if number == 0.5 and not b.exact and isinstance(atom_type(x), Number):
-        return b.apply(math.sqrt, x)
-    return None
+    return None if b.exact else real_power(b, x, y)
+
+
+def real_power(b: Builder, x: Atom, y: Atom) -> Atom | None:
+    """A power by what raises where Python gives a complex number; None where it never does."""
+    if not may_be_complex(x, y):
+        return None
+    return b.apply(math.sqrt, x) if _number(y) == 0.5 else b.apply(math.pow, x, y)
+
+
+def may_be_complex(x: Atom, y: Atom) -> bool:
+    """Whether a power of Python's numbers is complex where the base is negative."""
+    if not (_is_real_number(x) and _is_real_number(y)):
+        return False
+    known, base = _number(y), _number(x)
+    if known is not None:
+        return known != int(known) if abs(known) < float("inf") else False
+    return (
+        _kind(y) in ("float", "real")
+        and "float" in (_kind(x), _kind(y))
+        and (base is None or base < 0)
+    )
 
 
 def _simplify_where(b: Builder, test: Atom, x: Atom, y: Atom) -> Atom | None:

@@ -161,7 +161,9 @@ _ELEMENTWISE = _ARITHMETIC | {
 
 
 def _is_elementwise(callee: object) -> bool:
-    return isinstance(callee, np.ufunc) or (hashable(callee) and callee in _ELEMENTWISE)
+    if isinstance(callee, np.ufunc):
+        return callee.signature is None
+    return hashable(callee) and callee in _ELEMENTWISE
 
 
 def _sampled(
@@ -182,6 +184,8 @@ def _broadcast_type(callee: Callable[..., Any], kinds: tuple[Type, ...]) -> Type
     if any(s is None for s in shapes):
         return None
     known = [s for s in shapes if s is not None]
+    if not any(known):
+        return None
     scalars = tuple(
         Value("", NumPyScalar(k.dtype) if isinstance(k, Array) and k.dtype is not None else k)
         for k in kinds

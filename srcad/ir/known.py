@@ -5,6 +5,7 @@ A rule answers None where the call has to be looked at in another way.
 
 from __future__ import annotations
 
+import bisect
 import builtins
 import operator
 from collections.abc import Callable
@@ -236,6 +237,10 @@ def _tolist_type(obj: Atom) -> Type | None:
 
 
 _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
+    float.as_integer_ratio: _always(TupleType((UNKNOWN, UNKNOWN))),  # not known to be constants
+    np.lexsort: _always(Array("int64", None)),
+    bisect.bisect_left: _always(INT),
+    bisect.bisect_right: _always(INT),
     np.split: _split_type,
     np.array_split: _split_type,
     core.make_tuple: _tuple_type,

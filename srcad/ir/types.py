@@ -171,7 +171,7 @@ def is_differentiable(kind: Type) -> bool:
 
 _WITHOUT_DATA = frozenset(
     {
-        *("str", "bytes", "None", "NoneType", "dtype", "slice", "range", "type", "function"),
+        *("None", "NoneType", "dtype", "slice", "range", "type", "function"),
         *("key", "module", "ellipsis", "Generator", "RandomState", "finfo", "iinfo"),
         "builtin_function_or_method",
     }
@@ -189,6 +189,11 @@ def may_hide(kind: Type) -> bool:
         case TupleType(items=items):
             return any(map(may_hide, items))
     return False
+
+
+def is_text(kind: Type) -> bool:
+    """Whether values of this type are text: a number may be spelled in it, and read again."""
+    return isinstance(kind, Opaque) and kind.name in ("str", "bytes")
 
 
 def is_complex(kind: Type) -> bool:

@@ -22,6 +22,7 @@ from srcad.rules.registry import (
     of_numbers,
     pullback,
     rules,
+    watch,
 )
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "of_numbers",
     "pullback",
     "rules",
+    "watch",
 ]
 
 _CATALOGUE = (

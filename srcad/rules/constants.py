@@ -1,5 +1,6 @@
 """What has a zero derivative everywhere it has one, and what acts on the outside."""
 
+import bisect
 import math
 import operator
 import time
@@ -45,6 +46,7 @@ constant(*_named(np, "left_shift right_shift bitwise_left_shift bitwise_right_sh
 
 # positions
 constant(*_named(np, "argmax argmin nanargmax nanargmin argsort argpartition lexsort searchsorted"))
+constant(bisect.bisect_left, bisect.bisect_right)
 constant(*_named(np, "nonzero flatnonzero argwhere count_nonzero"))
 constant(
     *_named(np.ndarray, "argmax argmin argsort argpartition searchsorted nonzero"),

@@ -68,6 +68,7 @@ __all__ = [
     "of_numbers",
     "pullback",
     "rules",
+    "watch",
 ]
 
 Function = Any
@@ -118,6 +119,7 @@ _in_order: list[Rule] = []
 _constant: dict[Function, None] = {}
 _effects: dict[Function, None] = {}
 _digest: list[str] = []
+_watchers: list[Callable[[], None]] = []
 
 
 def is_literal(value: object) -> bool:
@@ -396,6 +398,18 @@ def _placed(
     return placed + moved
 
 
+def watch(forget: Callable[[], None]) -> Callable[[], None]:
+    """Have a function called whenever rules change: what was made by others is out of date."""
+    _watchers.append(forget)
+    return forget
+
+
+def _changed() -> None:
+    _digest.clear()
+    for forget in _watchers:
+        forget()
+
+
 def _add(rule: Rule, table: dict[Function, Rule], replace: bool) -> None:
     """Enter `rule` for its functions in `table`."""
     taken = [f for f in rule.functions if f in table]
@@ -418,7 +432,7 @@ def _add(rule: Rule, table: dict[Function, Rule], replace: bool) -> None:
         _in_order.append(rule)
     if taken:
         _drop_unused()
-    _digest.clear()
+    _changed()
 
 
 def _mark(table: dict[Function, None], functions: tuple[_F, ...], replace: bool) -> _F:
@@ -439,7 +453,7 @@ def _mark(table: dict[Function, None], functions: tuple[_F, ...], replace: bool)
                 marked.pop(function, None)
             _drop_unused()
         table[function] = None
-    _digest.clear()
+    _changed()
     return functions[0]
 
 

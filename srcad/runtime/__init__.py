@@ -3,9 +3,13 @@
 from srcad.runtime.checks import (
     last_writes,
     require_disjoint,
+    require_distinct,
     require_number,
+    require_real_power,
     require_scalar,
+    require_unchanged,
     require_view,
+    snapshot,
     stop_gradient,
 )
 from srcad.runtime.contractions import contraction, transposed_subscripts
@@ -28,10 +32,14 @@ __all__ = [
     "own",
     "polygamma",
     "require_disjoint",
+    "require_distinct",
     "require_number",
+    "require_real_power",
     "require_scalar",
+    "require_unchanged",
     "require_view",
     "shadow",
+    "snapshot",
     "stop_gradient",
     "times",
     "transposed_subscripts",

@@ -13,6 +13,15 @@ def require_number(value: Any) -> None:
         raise TypeError("an augmented assignment writes an array in place: write x = x + y")
 
 
+def require_real_power(x: Any, y: Any) -> None:
+    """Refuse a power that Python makes a complex number of: derivatives are those of real ones."""
+    if x < 0 and y != np.floor(y) and isinstance(x, (int, float)) and isinstance(y, (int, float)):
+        raise TypeError(
+            f"a derivative needs real numbers, and ({x}) ** {y} is complex: keep the base positive "
+            "or pass a complex argument"
+        )
+
+
 def require_scalar(value: Any) -> None:
     """Refuse the gradient of what is not one real number."""
     if np.ndim(value) != 0 or np.asarray(value).dtype.kind not in "fiub":
@@ -21,6 +30,52 @@ def require_scalar(value: Any) -> None:
             f"this one returned {type(value).__name__} of shape {np.shape(value)}: "
             "reduce it, or use jacobian or vjp"
         )
+
+
+def require_distinct(name: str, changed: Any, *others: Any) -> None:
+    """Refuse that what a function changes is also reached under another name."""
+    if any(changed is other for other in others):
+        raise TypeError(
+            f"the {type(changed).__name__} {name!r} is changed by the function, which reaches it "
+            "under another name too: that is not supported in differentiated functions, give it "
+            "a copy"
+        )
+
+
+def snapshot(*objects: Any) -> Any:
+    """What is in objects now, for `require_unchanged`."""
+    return tuple(_seen(o) for o in objects)
+
+
+def _seen(obj: Any, deep: bool = True) -> Any:
+    match obj:
+        case np.ndarray():
+            return obj.copy()
+        case list() | tuple():
+            return [(item, _seen(item, False)) for item in obj]
+        case dict():
+            return [(key, item, _seen(item, False)) for key, item in obj.items()]
+    if deep and hasattr(obj, "__dict__"):
+        return _seen(vars(obj))
+    return None
+
+
+def require_unchanged(name: str, before: Any, *objects: Any) -> None:
+    """Refuse that a function has changed what it was given: the derivative does not see that."""
+    for obj, then in zip(objects, before, strict=True):
+        if not _equal(_seen(obj), then):
+            raise TypeError(
+                f"{name} changed a {type(obj).__name__} that it was given, which is not supported "
+                "in differentiated functions: give it a copy"
+            )
+
+
+def _equal(now: Any, then: Any) -> bool:
+    if isinstance(now, np.ndarray):
+        return np.array_equal(now, then, equal_nan=now.dtype.kind in "fc")
+    if isinstance(now, (list, tuple)):
+        return len(now) == len(then) and all(map(_equal, now, then))
+    return now is then
 
 
 def stop_gradient(x: Any) -> Any:

@@ -22,7 +22,9 @@ from srcad.ir.types import (
     Number,
     NumPyScalar,
     TupleType,
+    Type,
     is_differentiable,
+    is_text,
     join_all,
     may_hide,
     rank,
@@ -30,9 +32,15 @@ from srcad.ir.types import (
 from srcad.transform import spaces
 
 
-def refuse_hidden(loc: Loc | None) -> NoReturn:
-    """Active data went through an object that cannot be followed."""
+def refuse_hidden(loc: Loc | None, kind: Type) -> NoReturn:
+    """Active data went through an object of a type that cannot be followed."""
     place = None if loc is None else Place(loc.file, loc.line, loc.column, loc.text)
+    if is_text(kind):
+        raise NotDifferentiable(
+            place,
+            "a derivative goes through text",
+            "use the number itself, or srcad.stop_gradient(x) if it is to count as a constant",
+        )
     raise NotDifferentiable(
         place,
         "a derivative goes through an object that srcad cannot look into",
@@ -167,7 +175,7 @@ class Adjoints:
         if term is None or not isinstance(target, Value):
             return
         if may_hide(target.type) and self.active(target):
-            refuse_hidden(self.builder.loc)
+            refuse_hidden(self.builder.loc, target.type)
         if not is_differentiable(target.type):
             return
         if isinstance(term, Literal) and term.value is None:

@@ -36,7 +36,9 @@ from srcad.frontend.abstract import (
     Static,
     TupleRef,
 )
+from srcad.frontend.abstract import parts as abstract_parts
 from srcad.frontend.attributes import get_attribute
+from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Lowering, Unreachable
 from srcad.ir import Atom, Block, Effect, Literal, Value
 from srcad.ir.build import Builder
@@ -52,6 +54,7 @@ from srcad.ir.types import (
     dims_of,
     is_complex,
     is_differentiable,
+    is_text,
     may_hide,
 )
 from srcad.ir.walk import all_ops, copy_block, free_values
@@ -103,7 +106,7 @@ class Differentiator:
 
     def __init__(self) -> None:
         self.functions: Functions | None = None
-        self.written: list[ArrayRef] = []
+        self.buffers: list[ArrayRef] = []
         """The arguments of the function being lowered that it writes."""
 
     def _functions(self, low: Lowering) -> Functions:
@@ -155,10 +158,11 @@ class Differentiator:
                 named[which] = fresh
             else:
                 positional[which] = fresh
-        written, self.written = self.written, []
+        buffers, self.buffers = self.buffers, []
         box: list[Abstract] = []
         session = low.session
         prelude = session.prelude
+        written, session.written = session.written, {}
 
         def run() -> None:
             # reads of the leaves that are hoisted go to the head of this block, not of the function
@@ -167,7 +171,7 @@ class Differentiator:
             head.depth = low.builder.depth
             session.prelude = head
             try:
-                for ref in written:
+                for ref in buffers:
                     arrays.own(low, ref)
                 box.append(calls.call(low, function, positional, named))
             finally:
@@ -177,6 +181,7 @@ class Differentiator:
             region = low.region(run)
         finally:
             session.prelude = prelude
+            session.written, changed = {**written, **session.written}, session.written
             session.importer.lists = outer_lists
             session.importer.elements = outer_elements
         if region.dead:  # it always raises, and so does its derivative
@@ -184,6 +189,7 @@ class Differentiator:
             for op in rename_values(raising, dict(zip(params, inits, strict=True))).ops:
                 low.builder.append(op)
             raise Unreachable
+        refuse_twins(low, [*positional, *named.values()], changed)
         result = box[0]
         with low.inside(region):
             result = settle(low, result)
@@ -207,23 +213,33 @@ class Differentiator:
         assert isinstance(atom, Value)
         found = arrays.argument(low, atom, ("inner", which, low.site()))
         if isinstance(found, ArrayRef):
-            self.written.append(found)
+            self.buffers.append(found)
         return found
 
     def _fresh(
         self, low: Lowering, value: Abstract, name: str, leaf: Callable[[str, Atom], Value]
     ) -> Abstract:
         """An argument with its leaves replaced by parameters."""
+        if isinstance(value, MaybeUnbound):
+            return self._fresh(low, low.bound(value), name, leaf)
+        made = self._copied(low, value, name, leaf)
+        if isinstance(value, (ListRef, DictRef, ObjectRef)):
+            assert isinstance(made, (ListRef, DictRef, ObjectRef))
+            identities = low.session.identities
+            identities[made.place] = identities.get(value.place, value.place)
+        return made
+
+    def _copied(
+        self, low: Lowering, value: Abstract, name: str, leaf: Callable[[str, Atom], Value]
+    ) -> Abstract:
         match value:
-            case MaybeUnbound():
-                return self._fresh(low, low.bound(value), name, leaf)
             case Value():
                 param = leaf(name, value)
                 if not isinstance(param.type, Array):
                     return param
                 found = arrays.argument(low, param, ("leaf", name))
                 if isinstance(found, ArrayRef):
-                    self.written.append(found)
+                    self.buffers.append(found)
                     low.session.importer.vectors.pop(param, None)
                     if value in low.session.importer.arrays:
                         low.session.owned.append(value)
@@ -443,8 +459,9 @@ class Differentiator:
         outputs = inner.block.yields
         ends = []
         for output in outputs:
-            if isinstance(output, Value) and may_hide(output.type) and output in varied:
-                refuse_hidden(low.builder.loc)
+            hides = may_hide(atom_type(output)) and not is_text(atom_type(output))
+            if isinstance(output, Value) and hides and output in varied:
+                refuse_hidden(low.builder.loc, output.type)
             end = pusher.tangent(output)
             if end is None:
                 end = (
@@ -489,6 +506,20 @@ def _managers(block: Block) -> dict[Value, Any]:
         for op in all_ops(block)
         if isinstance(op, Effect) and op.result is not None and op.callee is np.errstate
     }
+
+
+def refuse_twins(low: Lowering, args: list[Abstract], changed: dict[Any, None]) -> None:
+    """Refuse to change a container that several arguments have in them."""
+    seen: dict[Any, int] = {}
+    work: list[Any] = list(args)
+    while work:
+        value = work.pop()
+        if isinstance(value, (ListRef, DictRef, ObjectRef)):
+            identity = low.session.identities.get(value.place, value.place)
+            if seen.setdefault(identity, value.place) != value.place and identity in changed:
+                low.refuse(*refusal("aliased change"))
+            work.append(low.held_in(low.state, value.place))
+        work.extend(abstract_parts(value))
 
 
 def refuse_input(low: Lowering, name: str, what: str, hint: str) -> NoReturn:

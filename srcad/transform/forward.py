@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -142,7 +142,8 @@ class Pusher:
                 result = op.result
                 if result is None or not is_differentiable(result.type) or not self.active(result):
                     return
-                if any(self.tangent(a) is not None for a in op.args):
+                atoms = (*op.args, *(a for _, a in op.keywords))
+                if any(self.tangent(a) is not None or self._hides(a) for a in atoms):
                     raise missing_rule(op, op.callee)
             case Update():
                 self._push_update(op, b)
@@ -162,7 +163,7 @@ class Pusher:
                 self._push_loop(op, b)
             case With():
                 if isinstance(op.manager, Value) and self.active(op.manager):
-                    refuse_hidden(op.loc)
+                    refuse_hidden(op.loc, op.manager.type)
                 block, extra = self._block(op.body, b, self._varied(op.results), op.results)
                 outcomes = self._outcomes(op.results, extra)
                 b.append(With(op.manager, block, (*op.results, *outcomes), op.loc))
@@ -177,9 +178,12 @@ class Pusher:
             return
         if rules.is_constant(op.callee):
             return
-        for atom in op.args:
-            if isinstance(atom, Value) and may_hide(atom.type) and self.active(atom):
-                refuse_hidden(op.loc)
+        for atom in (*op.args, *(a for _, a in op.keywords)):
+            if self._hides(atom):
+                refuse_hidden(op.loc, atom.type)
+
+    def _hides(self, atom: Atom) -> TypeGuard[Value]:
+        return isinstance(atom, Value) and may_hide(atom.type) and self.active(atom)
 
     def push_apply(self, op: Apply, b: Builder) -> None:
         """The tangent of a call whose arguments have tangents."""

@@ -36,7 +36,15 @@ from srcad.frontend.lowering import Lowering
 from srcad.ir import Literal, Value
 from srcad.ir.core import make_tuple
 from srcad.ir.infer import atom_type
-from srcad.ir.types import Array, Dim, NumPyScalar, dims_of, is_differentiable, rank
+from srcad.ir.types import (
+    Array,
+    Dim,
+    NumPyScalar,
+    dims_of,
+    is_complex,
+    is_differentiable,
+    rank,
+)
 from srcad.ir.walk import free_values
 from srcad.transform import spaces
 from srcad.transform.arraylike import with_arrays
@@ -419,6 +427,13 @@ class CompilerLibrary:
         """The gradients of one leaf of the result, entry by entry."""
         b = low.builder
         check_result(low, leaf)
+        of_reals = not any(is_complex(p.type) for p in pulled.inner.block.params)
+        if of_reals and isinstance(leaf, Value) and is_complex(leaf.type):
+            raise NotDifferentiable(
+                low.place(),
+                "jacrev of a function of real numbers needs a real result; this one is complex",
+                "take its real and imaginary parts, or use jacfwd",
+            )
         if isinstance(leaf, Static) or (isinstance(leaf, Value) and rank(leaf.type) == 0):
             kind = leaf.type if isinstance(leaf, Value) else None
             seed = Static(1.0)

@@ -119,7 +119,7 @@ class Transposer:
             return
         for atom in (*op.args, *(a for _, a in op.keywords)):
             if isinstance(atom, Value) and may_hide(atom.type) and self.active(atom):
-                refuse_hidden(op.loc)
+                refuse_hidden(op.loc, atom.type)
         with adjoints.builder.at(_reversed(op.loc, adjoints.builder)):
             self._pull(op, adjoints.atom(ct, op.result), adjoints)
 

@@ -406,7 +406,9 @@ class Reverser:
         if not any(adjoints.get(r) is not None for r in op.results):
             return op
         if isinstance(op.manager, Value) and adjoints.active(op.manager):
-            refuse_hidden(op.loc)  # a manager made of active data may pass it on, anywhere
+            refuse_hidden(
+                op.loc, op.manager.type
+            )  # a manager made of active data may pass it on, anywhere
         region = self._branch(op.body, op.results, adjoints)
         blocks, extra, outcomes = self._join([region], adjoints)
         b = adjoints.builder

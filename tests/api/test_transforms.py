@@ -335,3 +335,55 @@ def test_perturbations_are_not_confused():
     # d/dx (x · d/dy (x + y)) is 1, and 2 where the two perturbations are taken for one
     assert srcad.grad(lambda x: x * srcad.grad(lambda y: x + y)(1.0))(1.0) == 1.0
     assert srcad.derivative(lambda x: x * srcad.derivative(lambda y: x + y)(1.0))(1.0) == 1.0
+
+
+weights = np.array([1.0, 2.0])
+
+
+def weighted_squares(x):
+    return x * x * weights
+
+
+def exponentials(x):
+    return np.exp(x)
+
+
+def product_of_items(values):
+    return values[0] * values[1] * np.sum(values[2] ** 2)
+
+
+def rows_in_a_loop(x):
+    total = 0.0
+    for i in range(3):
+        total = total + np.sum(np.sin(x[i]) * x[i])
+    return total
+
+
+def cleared(value):
+    """Change a value in place, as far as that is possible."""
+    if isinstance(value, np.ndarray):
+        value[...] = 0.0
+    elif isinstance(value, list):
+        for item in value:
+            cleared(item)
+        value[0] = 9.0
+
+
+@pytest.mark.parametrize(
+    ("function", "x", "ct"),
+    [
+        (weighted_squares, np.array([1.0, 2.0]), np.ones(2)),
+        (exponentials, np.array([1.0, 2.0]), np.ones(2)),
+        (product_of_items, [2.0, 3.0, np.array([1.0, 2.0])], 1.0),
+        (rows_in_a_loop, np.arange(6.0).reshape(3, 2), 1.0),
+    ],
+)
+def test_a_pullback_is_that_of_the_point(function, x, ct):
+    value, pull = srcad.vjp(function, x)
+    (wanted,) = pull(ct)
+    for changeable in (x, value, weights):
+        cleared(changeable)
+    (found,) = pull(ct)
+    weights[:] = 1.0, 2.0
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(one, other)

@@ -69,3 +69,32 @@ def test_a_missing_rule_says_how_to_declare_it():
 
     with pytest.raises(srcad.errors.MissingRule, match=r"@srcad.rules.differential\(unknown\)"):
         srcad.grad(lambda x: unknown(x))(1.0)
+
+
+def declared_later(x):
+    return x * x
+
+
+def uses_what_is_declared_later(x):
+    return declared_later(x) * 3.0
+
+
+def test_a_rule_that_is_declared_after_the_first_call():
+    def derivatives():
+        return (
+            gradient(2.0),
+            srcad.vjp(uses_what_is_declared_later, 2.0)[1](1.0)[0],
+            srcad.jvp(uses_what_is_declared_later, (2.0,), (1.0,))[1],
+        )
+
+    gradient = srcad.grad(uses_what_is_declared_later)
+    assert derivatives() == (12.0, 12.0, 12.0)
+
+    @srcad.rules.differential(declared_later)
+    def tenfold(x, *, dx):
+        return 10.0 * dx
+
+    assert derivatives() == (30.0, 30.0, 30.0)
+    assert "30.0" in gradient.source
+    srcad.rules.constant(declared_later, replace=True)
+    assert derivatives() == (0.0, 0.0, 0.0)

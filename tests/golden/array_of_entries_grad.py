@@ -14,7 +14,7 @@ def array_of_entries_grad(x, y):
     # line 192: out = np.array([first, x, first * x])
     tolist = (2 * out).tolist()
     if len(tolist) != 3:
-        raise valueerror
+        raise ValueError('expected 3 values to unpack')
     first_bar = tolist[0]
     x_bar = tolist[1]
     item = tolist[2]

@@ -18,7 +18,7 @@ def polar_jacrev(p):
         # line 205: return np.array([r * np.cos(angle), r * np.sin(angle), r * r])
         tolist = value.tolist()
         if len(tolist) != 3:
-            raise valueerror
+            raise ValueError('expected 3 values to unpack')
         item = tolist[0]
         item2 = tolist[1]
         r_bar = item2 * sin

@@ -23,6 +23,7 @@ from . import (  # noqa: E402, F401, I001
     assignment,
     containers,
     builtin_calls,
+    iterators,
     calls,
     classes,
     context,

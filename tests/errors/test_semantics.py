@@ -1,0 +1,427 @@
+"""Python that is easily followed wrongly is refused, with its place, or when it is run."""
+
+import contextlib
+import copy
+import dataclasses
+import heapq
+
+import numpy as np
+import pytest
+
+import srcad
+from srcad.errors import SrcadError
+
+shared = [1.0, 2.0]
+moving = iter([1.0, 2.0])
+
+
+@dataclasses.dataclass
+class Point:
+    u: float
+    v: float
+
+
+class Swallows:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        return True
+
+
+@contextlib.contextmanager
+def quiet():
+    try:
+        yield
+    except ZeroDivisionError:
+        pass
+
+
+@srcad.opaque
+def reads(values):
+    return None
+
+
+@srcad.opaque
+def writes(values):
+    values[0] = 3.0
+
+
+# ---- iterators
+
+
+def list_grows(x):
+    values = [x]
+    for v in values:
+        if len(values) < 3:
+            values.append(v * x)
+    return sum(values)
+
+
+def dict_grows(x):
+    table = {"a": x}
+    for key in table:
+        table[key + "b"] = x
+    return sum(table.values())
+
+
+def generator_reads_what_the_body_writes(x):
+    scale, total = 1.0, 0.0
+    for v in (scale * u for u in [x, x * x]):
+        total += v
+        scale = v
+    return total
+
+
+def map_writes_what_the_body_reads(x):
+    seen, total = [], 0.0
+    for v in map(lambda u: seen.append(u) or u * x, [1.0, 2.0]):
+        total += v * len(seen)
+    return total
+
+
+def iterator_left_in_between(x):
+    values, total = iter([x, x * x, 3 * x]), 0.0
+    for v in values:
+        total += v
+        if v > 2:
+            break
+    return total + 5 * sum(values)
+
+
+def iterator_of_one_branch(x):
+    values = iter([x, 2.0])
+    total = sum(values) if x > 0 else 0.0
+    return total + sum(values)
+
+
+def iterator_left_by_a_loop(x):
+    for k in range(3):
+        values = (x * v * k for v in [x, 1.0])
+    return sum(values)
+
+
+def changed_after_the_first(x):
+    scale = 2.0
+    values = (scale * v for v in [x, x])
+    first = next(values)
+    scale = x
+    return first + sum(values)
+
+
+def one_iterator_twice(xs):
+    values = iter(xs)
+    return sum(a * b for a, b in zip(values, values))
+
+
+def outer_iterator(x):
+    return x * next(moving)
+
+
+def outer_iterator_summed(x):
+    return x * sum(moving)
+
+
+def reversed_before_it_grows(x):
+    values = [x, 2 * x]
+    backward = reversed(values)
+    values.append(x * x)
+    return sum(backward)
+
+
+# ---- containers under two names
+
+
+def mutable_default(x, seen=[]):  # noqa: B006
+    seen.append(x)
+    return sum(seen)
+
+
+def mutable_default_by_name(x, *, seen={}):  # noqa: B006
+    seen["x"] = x
+    return seen["x"] * x
+
+
+def calls_with_a_mutable_default(x):
+    return mutable_default(x) + mutable_default(x * x)
+
+
+def list_for_two_parameters(x):
+    def product(a, b):
+        a[0] = a[0] * 3
+        return a[0] * b[0]
+
+    values = [x, 2.0]
+    return sum(srcad.grad(product)(values, values))
+
+
+def heap(x):
+    values = [3.0, x]
+    heapq.heapify(values)
+    return values[0] * 2
+
+
+def pushed(x):
+    values = []
+    heapq.heappush(values, x)
+    return values[0]
+
+
+# ---- text
+
+
+def through_text(x):
+    return float(str(x)) * x
+
+
+def through_a_format(x):
+    return float(f"{x:.8f}") * x
+
+
+def through_percent(x):
+    return float("%.6f" % x)
+
+
+def through_text_in_an_array(x):
+    return np.array([str(x)]).astype(float)[0]
+
+
+def through_hex(x):
+    return float.fromhex(x.hex())
+
+
+def through_a_ratio(x):
+    over, under = x.as_integer_ratio()
+    return over / under
+
+
+# ---- the rest
+
+
+def swallowed(x):
+    y = x
+    with Swallows():
+        y = x * x
+        y = y / (x - x)
+    return y
+
+
+def quietly(x):
+    y = x
+    with quiet():
+        y = x * x / (x - x)
+    return y
+
+
+def leaves_finally(x):
+    for _ in range(3):
+        try:
+            x = x * 2
+        finally:
+            break
+    return x
+
+
+def out_by_position(x):
+    y = np.zeros(2)
+    np.multiply(x, np.ones(2), y)
+    return np.sum(y)
+
+
+def out_of_a_method(x):
+    y = np.zeros(())
+    (x * np.ones(2)).sum(0, None, y)
+    return float(y)
+
+
+def out_of_dot(x):
+    y = np.zeros(())
+    np.dot(x * np.ones(2), np.ones(2), y)
+    return float(y)
+
+
+@pytest.mark.parametrize(
+    ("function", "part", "line"),
+    [
+        (list_grows, "while a loop runs over it", "for v in values:"),
+        (dict_grows, "while a loop runs over it", "for key in table:"),
+        (generator_reads_what_the_body_writes, "changing what an iterator reads", "for v in"),
+        (map_writes_what_the_body_reads, "changing what an iterator reads", "for v in"),
+        (iterator_left_in_between, "using an iterator again", "return"),
+        (iterator_of_one_branch, "depends on data", "return"),
+        (iterator_left_by_a_loop, "depends on data", "return"),
+        (changed_after_the_first, "changing what an iterator reads", "return"),
+        (outer_iterator, "the iterator 'moving'", "return"),
+        (outer_iterator_summed, "the iterator 'moving'", "return"),
+        (reversed_before_it_grows, "while a loop runs over it", "return"),
+        (mutable_default, "something else may also refer to", "seen.append(x)"),
+        (mutable_default_by_name, "something else may also refer to", 'seen["x"] = x'),
+        (calls_with_a_mutable_default, "something else may also refer to", "seen.append(x)"),
+        (list_for_two_parameters, "given for two arguments", "return"),
+        (heap, "'heapify', which changes its argument", "heapq.heapify(values)"),
+        (pushed, "'heappush', which changes its argument", "heapq.heappush(values, x)"),
+        (through_text, "through text", "return"),
+        (through_a_format, "through text", "return"),
+        (through_percent, "through text", "return"),
+        (through_text_in_an_array, "an object that srcad cannot look into", "return"),
+        (through_hex, "fromhex has no derivative rule", "return"),
+        (through_a_ratio, "as_integer_ratio has no derivative rule", "over, under"),
+        (swallowed, "'with Swallows', which may suppress", "with Swallows():"),
+        (quietly, "'with quiet', which may suppress", "with quiet():"),
+        (leaves_finally, "leaving a 'finally' block", "break"),
+        (out_by_position, "the argument 'out' of multiply", "np.multiply"),
+        (out_of_a_method, "the argument 'out' of sum", ".sum("),
+        (out_of_dot, "the argument 'out' of dot", "np.dot"),
+    ],
+)
+def test_refused_with_its_place(function, part, line):
+    for attempt in (srcad.grad(function), lambda x: srcad.jvp(function, (x,), (1.0,))):
+        with pytest.raises(SrcadError) as found:
+            attempt(1.5)
+        assert part in str(found.value)
+        assert found.value.file == __file__
+        assert line in found.value.text
+        assert found.value.hint
+
+
+def test_one_iterator_in_two_places():
+    with pytest.raises(SrcadError, match="several places of zip"):
+        srcad.grad(one_iterator_twice)([1.0, 2.0, 3.0, 4.0])
+
+
+def test_text_of_constants_is_a_constant():
+    def f(x, y, n):
+        return float(str(y)) * x + float(f"{n}") + float(str(srcad.stop_gradient(x)))
+
+    assert srcad.grad(f)(1.5, 4.0, 2) == 4.0
+    assert srcad.value_and_grad(lambda x: x * len(f"{x:.2f}"))(1.5) == (6.0, 4.0)
+
+
+# ---- containers of the caller under two names: known when it is called
+
+
+def first_of_both(a, b, x):
+    a[0] = x * x
+    return b[0] * x + a[0]
+
+
+def doubled(p, q):
+    p.u = p.u * 2
+    return p.u * q.u
+
+
+def beside_the_global(a, x):
+    a[0] = x * x
+    return shared[0] * x + a[0]
+
+
+def in_one_argument(rows):
+    rows[0][0] = rows[0][0] * 3
+    return rows[1][0] * rows[0][1]
+
+
+def of_dicts(d, e):
+    d["a"] = d["a"] * 2
+    return e["a"] * d["a"]
+
+
+twins = [1.0, 2.0]
+point, table = Point(1.5, 1.0), {"a": 1.5}
+
+
+def copied(value):
+    """A copy in which nothing is the same object twice."""
+    return list(map(copied, value)) if isinstance(value, list) else copy.deepcopy(value)
+
+
+@pytest.mark.parametrize(
+    ("function", "argnums", "aliased"),
+    [
+        (first_of_both, 2, (twins, twins, 1.5)),
+        (first_of_both, (0, 1), (twins, twins, 1.5)),
+        (doubled, (0, 1), (point, point)),
+        (beside_the_global, 1, (shared, 1.5)),
+        (beside_the_global, 0, (shared, 1.5)),
+        (in_one_argument, 0, ([twins, twins],)),
+        (of_dicts, 0, (table, table)),
+    ],
+)
+def test_aliases_of_what_is_written(function, argnums, aliased):
+    derivative = srcad.grad(function, argnums)
+
+    def expect_refusal():
+        with pytest.raises((SrcadError, TypeError), match="under another name|may also refer to"):
+            derivative(*aliased)
+
+    expect_refusal()
+    derivative(*map(copied, aliased))
+    expect_refusal()  # by the code that was compiled for what is apart
+
+
+def test_reading_one_container_under_two_names():
+    assert srcad.grad(lambda a, b: a[0] * b[1], (0, 1))(twins, twins) == ([2.0, 0.0], [0.0, 1.0])
+
+
+def test_functions_that_are_run_as_they_are_may_only_read():
+    def f(x, function):
+        values = [x, 2.0]
+        function(values)
+        return values[0] * x
+
+    assert srcad.grad(f)(1.5, reads) == 3.0
+    assert srcad.jvp(lambda x: f(x, reads), (1.5,), (1.0,)) == (2.25, 3.0)
+    with pytest.raises(TypeError, match="writes changed a list that it was given"):
+        srcad.grad(f)(1.5, writes)
+
+    def g(x, function):
+        function(x)
+        return np.sum(x * x)
+
+    np.testing.assert_allclose(srcad.grad(g)(np.array([1.0, 2.0]), reads), [2.0, 4.0])
+    with pytest.raises(TypeError, match="writes changed a ndarray"):
+        srcad.grad(g)(np.array([1.0, 2.0]), writes)
+
+
+# ---- real functions
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x**0.5,
+        lambda x: x**1.5,
+        lambda x: pow(x, 0.5),
+        lambda x: abs(x**0.5),
+        lambda x: (x**0.5).real,
+        lambda x: (x - 1.0) ** (x + 1.25),
+        lambda x: sum([x**0.5 for _ in range(2)]),
+    ],
+)
+def test_powers_that_are_complex(function):
+    for attempt in (
+        srcad.grad(function),
+        srcad.derivative(function),
+        srcad.jacrev(function),
+        srcad.hessian(function),
+        lambda x: srcad.vjp(function, x),
+        lambda x: srcad.jvp(function, (x,), (1.0,)),
+    ):
+        with pytest.raises(TypeError, match="a derivative needs real numbers"):
+            attempt(-0.5)
+    assert np.isreal(srcad.grad(function)(1.5))
+
+
+def test_powers_of_numpy_are_not_a_number():
+    with np.errstate(invalid="ignore"):
+        assert np.isnan(srcad.grad(lambda x: x**0.5)(np.float64(-1.0)))
+    assert srcad.grad(lambda x, y: x**y)(-1.5, 2.0) == -3.0
+
+
+def test_jacobians_of_complex_results():
+    def turned(x):
+        return x * (1 + 2j)
+
+    for x in (1.5, np.array([1.5, 2.0])):
+        with pytest.raises(SrcadError, match="needs a real result"):
+            srcad.jacrev(turned)(x)
+    assert srcad.jacfwd(turned)(1.5) == 1 + 2j
