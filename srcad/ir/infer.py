@@ -69,6 +69,8 @@ def result_type(
         found = by_rule(*args)
         if found is not None:
             return found
+    if callee in _ARITHMETIC or isinstance(callee, np.ufunc):
+        args = tuple(map(_present, args))  # None has no arithmetic: what gets here is there
     atoms = (*args, *(a for _, a in keywords))
     kinds = [a.type if isinstance(a, Value) else None for a in atoms]
     if any(k == NOTHING for k in kinds):
@@ -81,6 +83,8 @@ def result_type(
     if key is not None and key in _memo:
         return _memo[key]
     found = _sample(callee, args, keywords)
+    if callee in _SPLITS and len(args) > 1:
+        found = _cut_where_known(found, args[1])
     if found == UNKNOWN and callee in (np.reshape, np.ndarray.reshape):
         found = _reshaped_type(*args)
     if found == UNKNOWN:
@@ -96,6 +100,12 @@ def atom_type(atom: Atom) -> Type:
         return atom.type
     value = atom.value
     return STRING if isinstance(value, str) else type_of(value)
+
+
+def _present(atom: Atom) -> Atom:
+    if isinstance(atom, Value) and isinstance(atom.type, Optional):
+        return Value(atom.hint, atom.type.item)
+    return atom
 
 
 def _hashable(obj: object) -> bool:
@@ -144,6 +154,8 @@ def _unsampled(callee: Callable[..., Any], kinds: list[Type | None]) -> Type:
     if callee in _BOOLEAN:
         scalars = all(isinstance(k, (Number, NumPyScalar)) for k in known)
         return BOOL if scalars else UNKNOWN
+    if callee in _SPLITS:
+        return ListType(UNKNOWN)
     dtypes = {k.dtype for k in known if isinstance(k, Array)}
     others = [k for k in known if not isinstance(k, Array)]
     if isinstance(callee, np.ufunc) or callee in _ARITHMETIC:
@@ -157,6 +169,8 @@ def _unsampled(callee: Callable[..., Any], kinds: list[Type | None]) -> Type:
             return Array(d, None)
     return UNKNOWN
 
+
+_SPLITS = {np.split, np.array_split, np.vsplit, np.hsplit, np.dsplit}
 
 _ARITHMETIC = {
     operator.add, operator.sub, operator.mul, operator.truediv, operator.pow,
@@ -227,6 +241,22 @@ def _reshaped_type(a: Atom, *shape: Atom) -> Type:
     return Array(kind.dtype, tuple(dims))
 
 
+def _cut_where_known(pieces: Type, places: Atom) -> Type:
+    """Pieces of a split beside a place that only run time knows have no known size.
+
+    A place is cut off at the end, so that in every sample the last piece may happen to be empty.
+    """
+    cuts = atom_type(places)
+    if isinstance(places, Literal) or not isinstance(pieces, TupleType):
+        return pieces
+    if not isinstance(cuts, TupleType) or len(cuts.items) != len(pieces.items) - 1:
+        return _without_sizes(pieces)
+    known = [isinstance(c, Number) and c.size is not None for c in cuts.items]
+    sides = zip((True, *known), (*known, True), pieces.items, strict=True)
+    made = tuple(p if left and right else _without_sizes(p) for left, right, p in sides)
+    return TupleType(made, pieces.cls)
+
+
 def _minors_type(a: Atom) -> Type | None:
     """Sampled, they would be large."""
     kind = atom_type(a)
@@ -267,8 +297,7 @@ def _getitem_type(obj: Atom, index: Atom) -> Type | None:
         case TupleType(items=items, cls=cls), Value():
             return ListType(join_all(items)) if cls is list else UNKNOWN
         case ListType(item=item) as kind, _:
-            at = atom_type(index)
-            return item if isinstance(at, (Number, NumPyScalar)) else kind
+            return kind if atom_type(index) == _SLICE else item
         case DictType(item=item), _:
             return item
         case Optional(item=item), _:
@@ -340,6 +369,8 @@ def _list_of(obj: Atom) -> Type | None:
             return ListType(NumPyScalar(dtype) if len(dims) == 1 else Array(dtype, dims[1:]))
         case DictType():
             return ListType(KEY)
+        case Opaque(name="range"):
+            return ListType(INT)
     return UNKNOWN
 
 

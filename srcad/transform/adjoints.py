@@ -84,23 +84,25 @@ class Adjoints:
         state = self.get(value)
         return None if state is None else self.atom(state, value)
 
-    def atom(self, state: Any, value: Value) -> Atom:
+    def _item(self, value: Atom, index: int) -> Atom:
+        """One item of a tuple."""
+        return self.builder.apply(operator.getitem, value, Literal(index))
+
+    def atom(self, state: Any, value: Atom) -> Atom:
         """A state as an atom: tuples are built, with zeros where nothing has arrived."""
         if not isinstance(state, Parts):
             found: Atom = state
             return found
-        kind = value.type
+        kind = atom_type(value)
         assert isinstance(kind, TupleType)
         parts: list[Atom] = []
         for k, (item, part) in enumerate(zip(kind.items, state.items, strict=True)):
             if not is_differentiable(item):
                 parts.append(Literal(None))
             elif part is None:
-                inner = self.builder.apply(operator.getitem, value, Literal(k))
-                parts.append(spaces.zeros(self.builder, inner))
+                parts.append(spaces.zeros(self.builder, self._item(value, k)))
             else:
-                inner_value = Value("", item)
-                parts.append(self.atom(part, inner_value) if isinstance(part, Parts) else part)
+                parts.append(self.atom(part, self._item(value, k)))
         return self.builder.apply(make_list if kind.cls is list else make_tuple, *parts)
 
     def part(self, value: Value, index: int) -> Atom | None:
@@ -110,10 +112,7 @@ class Adjoints:
             return None
         if isinstance(state, Parts):
             found = state.items[index]
-            if isinstance(found, Parts):
-                assert isinstance(value.type, TupleType)
-                return self.atom(found, Value("", value.type.items[index]))
-            return found
+            return None if found is None else self.atom(found, self._item(value, index))
         return self.builder.apply(operator.getitem, state, Literal(index))
 
     def set(self, value: Value, state: Any) -> None:
@@ -148,24 +147,22 @@ class Adjoints:
             term.hint = hint
         return term
 
-    def _sum(self, state: Any, term: Any, target: Value) -> Any:
+    def _sum(self, state: Any, term: Any, target: Atom) -> Any:
         if isinstance(state, Parts) or isinstance(term, Parts):
             left, right = self._parts(state, target), self._parts(term, target)
-            kind = target.type
-            assert isinstance(kind, TupleType)
             items = []
-            for item, p, q in zip(kind.items, left.items, right.items, strict=True):
+            for k, (p, q) in enumerate(zip(left.items, right.items, strict=True)):
                 if p is None or q is None:
                     items.append(q if p is None else p)
                 else:
-                    items.append(self._sum(p, q, Value("", item)))
+                    items.append(self._sum(p, q, self._item(target, k)))
             return Parts(tuple(items))
-        return spaces.add(self.builder, state, term, spaces.value_hint(target, "_bar"))
+        return spaces.add(self.builder, state, term, target, spaces.value_hint(target, "_bar"))
 
-    def _parts(self, state: Any, target: Value) -> Parts:
+    def _parts(self, state: Any, target: Atom) -> Parts:
         if isinstance(state, Parts):
             return state
-        kind = target.type
+        kind = atom_type(target)
         assert isinstance(kind, TupleType)
         return Parts(
             tuple(

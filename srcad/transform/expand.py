@@ -20,6 +20,7 @@ import numpy as np
 
 from srcad import rules
 from srcad.analysis.activity import varied_values
+from srcad.analysis.existence import missing_values
 from srcad.errors import NotDifferentiable
 from srcad.frontend import calls, containers
 from srcad.frontend.abstract import (
@@ -301,6 +302,7 @@ class Differentiator:
         b.parent = None
         b.simplify = True
         b.primal = {op.result: op for op in all_ops(inner.block) if isinstance(op, Apply)}
+        b.missing = missing_values(inner.block)
         adjoints = Adjoints(b, lambda v: v in active)
         seeds: list[Value] = []
         if unit:
@@ -419,6 +421,7 @@ class Differentiator:
         b = Builder(low.builder, exact=low.session.exact)
         b.parent = None
         b.simplify = True
+        b.missing = missing_values(inner.block)
         pusher = Pusher(lambda v: v in varied, self._functions(low))
         found: list[Atom] = []
         for given, tangent in zip(inner.inputs, tangents, strict=True):

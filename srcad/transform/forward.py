@@ -264,8 +264,8 @@ class Pusher:
         if same_shape(kind, result.type):
             return spaces.match_dtype(b, tangent, result.type)
         have, want = dims_of(kind), dims_of(result.type)
-        if have == () and want == ():
-            return tangent
+        if want == ():
+            return tangent if have == () else spaces.match_dtype(b, tangent, result.type)
         shaped = spaces.shaped_type(kind, result.type)
         made = b.apply_typed(np.broadcast_to, (tangent, b.apply(np.shape, result)), shaped)
         return spaces.match_dtype(b, made, result.type)

@@ -13,6 +13,7 @@ from typing import Any
 
 from srcad import rules
 from srcad.analysis.activity import useful_values, varied_values
+from srcad.analysis.existence import missing_values
 from srcad.ir import Apply, Block, Call, Function, FunctionRef, Literal, Op, Value
 from srcad.ir.build import Builder
 from srcad.ir.core import make_tuple
@@ -95,6 +96,7 @@ class Functions:
         active = active_values(function.body, inputs, [o for o in outputs if isinstance(o, Value)])
         active.update(dict.fromkeys(inputs))
         b = Builder(exact=self.exact, simplify=True)
+        b.missing = missing_values(function.body, function.params)
         adjoints = Adjoints(b, lambda v: v in active)
         seeds = []
         for output in outputs:
@@ -164,6 +166,7 @@ class Functions:
             inputs = [function.params[k] for k in given]
             varied = varied_values(function.body, inputs, rules.is_constant)
             b = Builder(exact=self.exact, simplify=True)
+            b.missing = missing_values(function.body, function.params)
             pusher = Pusher(lambda v: v in varied, self)
             dots = []
             for value in inputs:

@@ -26,6 +26,7 @@ from srcad.ir.core import make_dict, make_list, make_tuple, select
 from srcad.ir.infer import atom_type
 from srcad.ir.types import (
     Array,
+    DictType,
     ListType,
     TupleType,
     Type,
@@ -523,7 +524,12 @@ def pull_accumulate(op: Accumulate, ct: Atom, adjoints: Adjoints) -> None:
     """The transpose of ``target[index] += term``."""
     b = adjoints.builder
     if isinstance(op.term, Value) and is_differentiable(op.term.type):
-        term = ct if op.index is None else b.apply(operator.getitem, ct, op.index)
+        if op.index is None:
+            term = ct
+        elif isinstance(atom_type(ct), DictType):
+            term = dict_item(b, ct, op.index, op.term)
+        else:
+            term = b.apply(operator.getitem, ct, op.index)
         adjoints.add(op.term, spaces.conform(b, term, op.term, elementwise=True))
     if isinstance(op.target, Value):
         adjoints.add(op.target, spaces.conform(b, ct, op.target, elementwise=True))

@@ -90,20 +90,6 @@ def defined_in(block: Block) -> dict[Value, None]:
     return found
 
 
-def partial_values(block: Block, found: dict[Value, None]) -> None:
-    """Collect the results of branches that yield nothing for them on some path."""
-    for op in block.ops:
-        if isinstance(op, (If, Try)):
-            ends = [b.yields for b in blocks(op) if b.yields]
-            for k, result in enumerate(op.results):
-                if any(y[k] is UNDEFINED or y[k] in found for y in ends):
-                    found[result] = None
-        elif isinstance(op, (For, While)):
-            for init, result in zip(op.carried, op.results, strict=True):
-                if init is UNDEFINED:
-                    found[result] = None
-
-
 def written_values(block: Block) -> dict[Value, None]:
     """All versions of containers that are written somewhere: also through loops and branches.
 
@@ -171,7 +157,6 @@ class Reverser:
 
     def sweep(self, block: Block, adjoints: Adjoints) -> Forward:
         """Write the reverse of a block into the builder of ``adjoints``; what the block becomes."""
-        partial_values(block, self.partial)
         if not self.depth:
             self.written.update(written_values(block))
         self.depth += 1
@@ -278,7 +263,7 @@ class Reverser:
                 if state is None:
                     state = before[value]
                 if state is None:
-                    column.append(self.zeros(child.builder, value))
+                    column.append(spaces.zeros(child.builder, value))
                 else:
                     column.append(child.atom(state, value))
         blocks, extra = [], []
@@ -317,13 +302,6 @@ class Reverser:
             results=(*op.results, *(v for v, _ in extra)),
         )
 
-    def zeros(self, b: Builder, value: Value, hint: str = "") -> Atom:
-        """The zero adjoint of a value; at run time if it does not exist on every path."""
-        if value in self.partial and not isinstance(value.type, Number):
-            kind = spaces.tangent_type(value.type)
-            return b.apply_typed(runtime.zeros_like, (value,), kind, hint)
-        return spaces.zeros(b, value, hint)
-
     def _splice(self, block: Block, region: _Region, adjoints: Adjoints) -> None:
         """Write a reverse block as it is, without a region of its own."""
         for op in block.ops:
@@ -343,8 +321,6 @@ class Reverser:
         return manager
 
     managers: dict[Value, Effect] = field(default_factory=dict)
-    partial: dict[Value, None] = field(default_factory=dict)
-    """Values that exist on some paths only."""
     written: dict[Value, None] = field(default_factory=dict)
     """Versions of containers that are written somewhere."""
     depth: int = 0
@@ -736,13 +712,13 @@ class _LoopPlan:
         for k in self.bars:
             state = adjoints.get(op.results[k])
             if state is None:
-                inits.append(self.reverser.zeros(b, op.results[k], self.bars[k].hint))
+                inits.append(spaces.zeros(b, op.results[k], self.bars[k].hint))
             else:
                 inits.append(adjoints.atom(state, op.results[k]))
         for value, param in accumulated:
             state = adjoints.get(value)
             if state is None:
-                inits.append(self.reverser.zeros(b, value, param.hint))
+                inits.append(spaces.zeros(b, value, param.hint))
             else:
                 inits.append(self._owned(adjoints.atom(state, value)))
         for made, _ in self.appended.values():

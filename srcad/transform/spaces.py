@@ -59,6 +59,11 @@ def zeros(b: Builder, like: Atom, hint: str = "", kind: Type | None = None) -> A
     kind = atom_type(like) if kind is None else kind
     if not is_differentiable(kind):
         return Literal(None)
+    if isinstance(kind, Optional) and isinstance(kind.item, (Number, NumPyScalar)):
+        kind = kind.item
+    if may_be_missing(b, like) and not isinstance(kind, (Number, NumPyScalar)):
+        # its shape can be asked of what is there at run time only
+        return b.apply_typed(runtime.zeros_like, (like,), tangent_type(kind), hint)
     match kind:
         case Number():
             return Literal(0j) if is_complex(kind) else Literal(0.0)
@@ -90,6 +95,16 @@ def zeros(b: Builder, like: Atom, hint: str = "", kind: Type | None = None) -> A
     return b.apply_typed(maker, (like,), tangent_type(kind), hint)
 
 
+def may_be_missing(b: Builder, value: Atom) -> bool:
+    """Whether a value may not exist at run time: it, or what it is an item of."""
+    while isinstance(value, Value) and value not in b.missing:
+        made = b.definition(value)
+        if made is None or made.callee is not operator.getitem:
+            return False
+        value = made.args[0]
+    return isinstance(value, Value)
+
+
 def _dtype(dtype: str) -> tuple[Atom, ...]:
     return () if dtype == "float64" else (Literal(np.dtype(dtype).type),)
 
@@ -104,9 +119,11 @@ def shape_of(b: Builder, value: Atom) -> Atom:
     return b.apply(np.shape, value)
 
 
-def add(b: Builder, x: Atom, y: Atom, hint: str = "") -> Atom:
-    """The sum of two adjoints of one value."""
+def add(b: Builder, x: Atom, y: Atom, like: Atom, hint: str = "") -> Atom:
+    """The sum of two adjoints of the value ``like``."""
     kind = atom_type(x)
+    if may_be_missing(b, like) and kind != NONE:
+        return b.apply_typed(runtime.add, (x, y), kind, hint)
     match kind:
         case ListType() | TupleType() | DictType() | Unknown() | Optional():
             return b.apply_typed(runtime.add, (x, y), kind, hint)
@@ -118,6 +135,8 @@ def add(b: Builder, x: Atom, y: Atom, hint: str = "") -> Atom:
 def conform(b: Builder, term: Atom, primal: Atom, *, elementwise: bool) -> Atom:
     """``term`` as an adjoint of ``primal``: its shape, where it was broadcast, and its dtype."""
     kind = atom_type(primal)
+    if isinstance(kind, Optional):
+        kind = kind.item
     if elementwise:
         term = _reduce(b, term, primal, kind)
     return match_dtype(b, term, kind)
@@ -128,7 +147,8 @@ def _reduce(b: Builder, term: Atom, primal: Atom, kind: Type) -> Atom:
     found = atom_type(term)
     if same_shape(found, kind):
         return term
-    if isinstance(found, (ListType, TupleType)) or isinstance(kind, (ListType, TupleType)):
+    containers = (ListType, TupleType, DictType)
+    if isinstance(found, containers) or isinstance(kind, containers):
         return term
     simpler = simplify_unbroadcast(b, term, primal, dims_of(kind))
     if simpler is not None:

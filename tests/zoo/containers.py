@@ -471,3 +471,10 @@ def cleared_and_filled(x, y):
     p.clear()
     p.append(total)
     return p[0] * x + len(p)
+
+
+@case((0.3, 0.8, {"a": 1.0, "b": -2.0}), (0.3, 1.2, {"a": 1.0, "b": -2.0}))
+def key_added_on_one_path(x, y, table):
+    if y < 1.0:
+        table["c"] = x * y
+    return math.sin(sum(table.values()))
