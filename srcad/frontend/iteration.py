@@ -95,7 +95,8 @@ def iterate_with(
     frozen = set(low.session.frozen)
     before, mark = dict(low.state), len(low.builder.ops)
     plan = _Streams(low, list(names or []))
-    if not _unrolls(low, iterable, unrolled) and _loops(low, iterable):
+    only = _known_count(low, iterable) is None
+    if not _unrolls(low, iterable, unrolled) and _loops(low, iterable, only):
         try:
             item = plan.open(iterable)
 
@@ -201,21 +202,24 @@ def _unrolls(low: Lowering, iterable: Abstract, wanted: bool) -> bool:
     return count is not None and count <= _UNROLL
 
 
-def _loops(low: Lowering, iterable: Abstract) -> bool:
-    """Whether the items of an iterable have a common form at run time."""
+def _loops(low: Lowering, iterable: Abstract, only: bool) -> bool:
+    """Whether the items of an iterable have a common form at run time.
+
+    ``only``: there is no other way, how many there are is not known.
+    """
     match iterable:
         case RangeRef():
             return True
         case Zip(parts=parts):
             known = [containers.items_of(low, p) for p in parts if not isinstance(p, RangeRef)]
-            return all(_loops(low, p) for p in parts) and bool(parts) and known != [()]
+            return all(_loops(low, p, only) for p in parts) and bool(parts) and known != [()]
         case Enumerate(part=part) | Reversed(part=part):
-            return _loops(low, part)
+            return _loops(low, part, only)
         case TupleRef(items=items):
-            return _numbers(items)
+            return _alike(items, only)
         case ListRef():
             contents = low.contents(iterable)
-            return _numbers(contents.items) if isinstance(contents, Items) else True
+            return _alike(contents.items, only) if isinstance(contents, Items) else True
         case DictRef():
             return isinstance(low.contents(iterable), Held)
         case Static(value=known):
@@ -229,15 +233,21 @@ def _loops(low: Lowering, iterable: Abstract) -> bool:
     return False
 
 
-def _numbers(items: tuple[Abstract, ...]) -> bool:
-    """Whether items are numbers of one kind: better as a loop than unrolled."""
-    if len(items) < 2 or not all(map(is_leaf, items)):
+def _alike(items: tuple[Abstract, ...], only: bool) -> bool:
+    """Whether items are of one kind; numbers alone are better as a loop than unrolled."""
+    if not items or not all(map(is_leaf, items)):
         return False
     kinds = [leaf_type(i) for i in items]
-    if any(isinstance(k, (Array, Unknown, Opaque)) for k in kinds):
-        return False
     joined = join_all(tuple(kinds))
-    return joined not in (OBJECT, UNKNOWN) and all(can_join(joined, k) for k in kinds)
+    if joined == OBJECT or not all(can_join(joined, k) for k in kinds):
+        return False
+    if only:
+        return True
+    return (
+        len(items) > 1
+        and joined != UNKNOWN
+        and not any(isinstance(k, (Array, Unknown, Opaque)) for k in kinds)
+    )
 
 
 class _Streams:

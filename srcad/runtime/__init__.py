@@ -1,6 +1,6 @@
 """What generated code may import: the few decisions that only run time can make.  NumPy only."""
 
-from srcad.runtime.checks import require_number, require_scalar, stop_gradient
+from srcad.runtime.checks import require_number, require_present, require_scalar, stop_gradient
 from srcad.runtime.contractions import contraction, transposed_subscripts
 from srcad.runtime.determinants import cofactors, is_regular, minors
 from srcad.runtime.products import over, times
@@ -20,6 +20,7 @@ __all__ = [
     "own",
     "polygamma",
     "require_number",
+    "require_present",
     "require_scalar",
     "shadow",
     "stop_gradient",
