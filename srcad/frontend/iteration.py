@@ -33,7 +33,7 @@ from srcad.frontend.lowering import Key, Lowering, NeedsUnroll, is_leaf, leaf_ty
 from srcad.frontend.merge import count_of
 from srcad.ir import Atom, Literal, Range, Stream, Value
 from srcad.ir import Items as ItemStream
-from srcad.ir.core import literal_values, make_tuple
+from srcad.ir.core import literal_values, make_list
 from srcad.ir.infer import atom_type
 from srcad.ir.types import (
     INT,
@@ -320,7 +320,11 @@ class _Streams:
         atoms = tuple(map(low.atom, items))
         kind = join_all(tuple(map(atom_type, atoms)))
         known = literal_values(atoms)
-        sequence = low.builder.apply(make_tuple, *atoms) if known is None else Literal(known)
+        sequence: Atom = (
+            low.builder.apply_typed(make_list, atoms, ListType(kind))
+            if known is None
+            else Literal(known)
+        )
         return self._target(ItemStream(sequence, backward), kind)
 
     def _array(self, value: Value, backward: bool) -> Abstract:

@@ -201,8 +201,9 @@ class Adjoints:
         )
         if isinstance(target.type, TupleType) and not isinstance(atom_type(current), ListType):
             # an item at a run-time index: the adjoint of a tuple becomes a list
-            item = join_all(tuple(map(spaces.tangent_type, target.type.items)))
-            current = self.builder.apply_typed(list, (current,), ListType(item), hint)
+            whole = ListType(join_all(target.type.items))
+            current = spaces.widened(self.builder, current, target, whole)
+            current = self.builder.apply_typed(list, (current,), spaces.tangent_type(whole), hint)
         kind = atom_type(current)
         item = atom_type(term)
         if (

@@ -44,6 +44,7 @@ from srcad.ir.types import (
     DictType,
     ListType,
     Number,
+    Opaque,
     TupleType,
     Type,
     dims_of,
@@ -81,7 +82,9 @@ class Pusher:
     def full(self, b: Builder, atom: Atom, kind: Type | None = None) -> Atom:
         """The tangent of an atom, zeros written out; ``kind`` is the type of what holds it."""
         found = self.tangent(atom)
-        return spaces.zeros(b, atom, kind=kind) if found is None else found
+        if found is None:
+            return spaces.zeros(b, atom, kind=kind)
+        return found if kind is None else spaces.widened(b, found, atom, kind)
 
     def set(self, value: Value, tangent: Atom | None) -> None:
         """Note the tangent of a value."""
@@ -350,12 +353,12 @@ class Pusher:
             b.append(op)
             return
         # a container without a tangent has the zero of its length before the write
-        start = spaces.zeros(b, op.target) if target is None else target
+        start = self.full(b, op.target, op.version.type)
         b.append(op)
         assert isinstance(start, Value)
         args = list(op.args)
         if op.callee in (list.append, list.insert, operator.setitem):
-            args[-1] = self._item(b, op.args[-1], start)
+            args[-1] = self.item(b, op.args[-1], op.version.type)
         result = None
         if op.result is not None:
             kind = start.type
@@ -369,12 +372,11 @@ class Pusher:
         if result is not None and op.result is not None:
             self.set(op.result, result)
 
-    def _item(self, b: Builder, value: Atom, container: Value) -> Atom:
-        found = self.tangent(value)
-        if found is not None:
-            return found
-        if is_differentiable(atom_type(value)):
-            return spaces.zeros(b, value)
+    def item(self, b: Builder, value: Atom, container: Type) -> Atom:
+        """The tangent of what goes into a list or dict."""
+        kind = container.item if isinstance(container, (ListType, DictType)) else None
+        if self.tangent(value) is not None or is_differentiable(atom_type(value)):
+            return self.full(b, value, kind)
         return Literal(0.0)
 
     # ---- branches
@@ -394,12 +396,9 @@ class Pusher:
     def _end(self, b: Builder, atom: Atom, kind: Type | None = None) -> Atom:
         if atom is UNDEFINED:
             return UNDEFINED
-        found = self.tangent(atom)
-        if found is not None:
-            return found
         if isinstance(atom, Literal):
             return Literal(0.0)
-        return spaces.zeros(b, atom, kind=kind)
+        return self.full(b, atom, kind)
 
     def _outcomes(self, results: tuple[Value, ...], ks: list[int]) -> tuple[Value, ...]:
         outcomes = []
@@ -439,9 +438,9 @@ class Pusher:
             for target, stream in zip(op.body.params, op.streams, strict=False):
                 if not isinstance(stream, Items):
                     continue
-                tangents = self.tangent(stream.sequence)
-                if tangents is None:
+                if self.tangent(stream.sequence) is None:
                     continue
+                tangents = self.full(b, stream.sequence, ListType(target.type))
                 item = Value(spaces.value_hint(target, "_dot"), spaces.tangent_type(target.type))
                 streams.append(Items(tangents, stream.backward))
                 targets.append(item)
@@ -483,6 +482,9 @@ def _zero_structure(b: Builder, part: Atom) -> Atom:
 
 def _push_display(self: Pusher, op: Apply, b: Builder) -> Atom | None:
     parts = []
+    if isinstance(op.result.type, ListType):
+        made = tuple(self.item(b, item, op.result.type) for item in op.args)
+        return b.apply_typed(op.callee, made, spaces.tangent_type(op.result.type))
     for item in op.args:
         found = self.tangent(item)
         if found is not None:
@@ -490,31 +492,20 @@ def _push_display(self: Pusher, op: Apply, b: Builder) -> Atom | None:
         elif is_differentiable(atom_type(item)):
             parts.append(spaces.zeros(b, item))
         else:
-            numeric = isinstance(atom_type(item), Number)
-            parts.append(
-                Literal(0.0) if numeric and isinstance(op.result.type, ListType) else Literal(None)
-            )
+            parts.append(Literal(None))
     return b.apply_typed(op.callee, tuple(parts), spaces.tangent_type(op.result.type))
 
 
 def _push_dict(self: Pusher, op: Apply, b: Builder) -> Atom | None:
     parts: list[Atom] = []
     for key, item in zip(op.args[::2], op.args[1::2], strict=True):
-        found = self.tangent(item)
-        parts += [
-            key,
-            found
-            if found is not None
-            else spaces.zeros(b, item)
-            if is_differentiable(atom_type(item))
-            else Literal(0.0),
-        ]
+        parts += [key, self.item(b, item, op.result.type)]
     return b.apply_typed(make_dict, tuple(parts), spaces.tangent_type(op.result.type))
 
 
 def _push_select(self: Pusher, op: Apply, b: Builder) -> Atom | None:
     test, then, orelse = op.args
-    left, right = self._end(b, then), self._end(b, orelse)
+    left, right = (self._end(b, atom, op.result.type) for atom in (then, orelse))
     return b.apply(select, test, left, right)
 
 
@@ -522,21 +513,22 @@ def _push_getitem(self: Pusher, op: Apply, b: Builder) -> Atom | None:
     target, index = op.args
     if self.tangent(index) is not None:
         raise missing_rule(op, op.callee)  # np.r_[x, 1.0]: data in the index
-    found = self.tangent(target)
-    if found is None:
+    if self.tangent(target) is None or not is_differentiable(op.result.type):
         return None
-    if not is_differentiable(op.result.type):
-        return None
-    return b.apply(operator.getitem, found, index)
+    if isinstance(index, Literal):
+        return b.apply(operator.getitem, self.full(b, target), index)
+    kind = op.result.type
+    slices = isinstance(kind, ListType) and atom_type(index) == Opaque("slice")
+    return b.apply(
+        operator.getitem, self.full(b, target, kind if slices else ListType(kind)), index
+    )
 
 
 def _push_same(self: Pusher, op: Apply, b: Builder) -> Atom | None:
-    found = self.tangent(op.args[0])
-    return (
-        None
-        if found is None
-        else b.apply_typed(op.callee, (found,), spaces.tangent_type(op.result.type))
-    )
+    if self.tangent(op.args[0]) is None:
+        return None
+    found = self.full(b, op.args[0], op.result.type)
+    return b.apply_typed(op.callee, (found,), spaces.tangent_type(op.result.type))
 
 
 def _push_get(self: Pusher, op: Apply, b: Builder) -> Atom | None:

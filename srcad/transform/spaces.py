@@ -132,6 +132,47 @@ def add(b: Builder, x: Atom, y: Atom, like: Atom, hint: str = "") -> Atom:
     return b.accumulate(x, None, y, hint)
 
 
+def widened(b: Builder, tangent: Atom, value: Atom, kind: Type) -> Atom:
+    """A tangent or adjoint of ``value`` in the space of a type that its own was joined to.
+
+    An item that carries no derivative has None, and a number where it stands among floats.
+    """
+    have = atom_type(value)
+    if not _is_wider(kind, have):
+        return tangent
+    assert isinstance(have, TupleType)
+    parts: list[Atom] = []
+    for k, (item, wanted) in enumerate(zip(have.items, _items(kind, have), strict=True)):
+        inner = b.apply(operator.getitem, value, Literal(k))
+        if not is_differentiable(wanted):
+            parts.append(Literal(None))
+        elif is_differentiable(item):
+            part = b.apply(operator.getitem, tangent, Literal(k))
+            parts.append(widened(b, part, inner, wanted))
+        elif isinstance(item, Number):
+            parts.append(Literal(0.0))
+        else:
+            parts.append(b.apply_typed(runtime.zeros_like, (inner,), tangent_type(wanted)))
+    of_list = isinstance(kind, ListType) or have.cls is list
+    return b.apply_typed(make_list if of_list else make_tuple, tuple(parts), tangent_type(kind))
+
+
+def _items(kind: Type, have: TupleType) -> tuple[Type, ...]:
+    if isinstance(kind, ListType):
+        return (kind.item,) * len(have.items)
+    return kind.items if isinstance(kind, TupleType) else have.items
+
+
+def _is_wider(kind: Type, have: Type) -> bool:
+    """Whether values of a type may carry derivatives where those of a part of it do not."""
+    if not is_differentiable(have):
+        return is_differentiable(kind)
+    if not isinstance(have, TupleType):
+        return False
+    items = _items(kind, have)
+    return len(items) == len(have.items) and any(map(_is_wider, items, have.items))
+
+
 def conform(b: Builder, term: Atom, primal: Atom, *, elementwise: bool) -> Atom:
     """``term`` as an adjoint of ``primal``: its shape, where it was broadcast, and its dtype."""
     kind = atom_type(primal)
