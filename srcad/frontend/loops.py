@@ -99,6 +99,8 @@ def lower_loop(
 
     ``body`` binds the targets and lowers one iteration.
     """
+    for name in EXITS:  # no exit has been taken where a loop begins
+        low.state.pop(("flag", low.frame.number, name), None)
     before, mark = low.state, len(low.builder.ops)
     context = LoopContext(assigned, before, low.session.frames)
     ends: dict[Key, Region] = {}
@@ -183,8 +185,6 @@ def _attempt(
             exhausts = True  # the test does something: it becomes the head of the body
 
     def iteration() -> None:
-        for name in EXITS:
-            low.state.pop(("flag", frame, name), None)
         low.state.pop(("flag", frame, "exhausted"), None)
         if exhausts and test is not None:
             branch(low, test(), body, lambda: low.set_flag("exhausted", TRUE))

@@ -20,6 +20,7 @@ from srcad.ir.types import (
     ListType,
     Number,
     NumPyScalar,
+    Optional,
     TupleType,
     is_differentiable,
     join_all,
@@ -208,10 +209,10 @@ class Adjoints:
         item = atom_type(term)
         if (
             isinstance(kind, (ListType, DictType))
-            and not _is_plain(item)
+            and not (_is_plain(item) and self._items_exist(target))
             and isinstance(current, Value)
         ):
-            # items that `+=` does not add: tuples and lists
+            # items that `+=` does not add: tuples and lists, and None for what does not exist
             old: Atom
             if isinstance(kind, DictType):
                 old = self.builder.apply_typed(dict.get, (current, index), item)
@@ -221,6 +222,13 @@ class Adjoints:
             self.states[target] = self.builder.update(operator.setitem, current, index, new)
             return
         self.states[target] = self.builder.accumulate(current, index, term, hint)
+
+    def _items_exist(self, target: Value) -> bool:
+        kind = target.type
+        if isinstance(kind, (ListType, DictType)) and isinstance(kind.item, Number):
+            return True  # their zeros are numbers
+        held = kind.item if isinstance(kind, (ListType, DictType)) else kind
+        return not (isinstance(held, Optional) or spaces.may_be_missing(self.builder, target))
 
 
 def _is_plain(kind: Any) -> bool:

@@ -57,6 +57,7 @@ from srcad.rules import Rule
 from srcad.transform import spaces
 from srcad.transform.adjoints import refuse_hidden
 from srcad.transform.pullback import Bound, Transposer, bind, missing_rule, place_of
+from srcad.transform.updates import dict_item
 
 
 class Pusher:
@@ -365,12 +366,20 @@ class Pusher:
             result = Value(
                 "", kind.item if isinstance(kind, (ListType, DictType)) else op.result.type
             )
+        if op.callee is dict.pop:
+            args[1:] = [self._end(b, d) for d in args[1:]] or [self._zero_entry(b, op)]
         version = b.update(
             op.callee, start, *args, kind=spaces.tangent_type(op.version.type), result=result
         )
         self.set(op.version, version)
         if result is not None and op.result is not None:
             self.set(op.result, result)
+
+    def _zero_entry(self, b: Builder, op: Update) -> Atom:
+        """What is taken out of a tangent that has no such entry."""
+        if op.result is None or not is_differentiable(op.result.type):
+            return Literal(0.0)
+        return spaces.zeros(b, op.result)
 
     def item(self, b: Builder, value: Atom, container: Type) -> Atom:
         """The tangent of what goes into a list or dict."""
@@ -515,6 +524,8 @@ def _push_getitem(self: Pusher, op: Apply, b: Builder) -> Atom | None:
         raise missing_rule(op, op.callee)  # np.r_[x, 1.0]: data in the index
     if self.tangent(target) is None or not is_differentiable(op.result.type):
         return None
+    if isinstance(atom_type(target), DictType):  # an entry that is missing in a tangent is zero
+        return dict_item(b, self.full(b, target), index, op.result)
     if isinstance(index, Literal):
         return b.apply(operator.getitem, self.full(b, target), index)
     kind = op.result.type
@@ -532,13 +543,12 @@ def _push_same(self: Pusher, op: Apply, b: Builder) -> Atom | None:
 
 
 def _push_get(self: Pusher, op: Apply, b: Builder) -> Atom | None:
-    bar, key, default = op.args
+    bar, key, *default = op.args
     found = self.tangent(bar)
     if found is None:
         return None
-    return b.apply_typed(
-        dict.get, (found, key, self._end(b, default)), spaces.tangent_type(op.result.type)
-    )
+    args = (found, key, *(self._end(b, d) for d in default))
+    return b.apply_typed(dict.get, args, spaces.tangent_type(op.result.type))
 
 
 _STRUCTURAL: dict[Any, Callable[[Pusher, Apply, Builder], Atom | None]] = {

@@ -572,7 +572,7 @@ def _pull_same(transposer: Transposer, op: Apply, ct: Any, adjoints: Adjoints) -
 
 def _pull_get(transposer: Transposer, op: Apply, ct: Any, adjoints: Adjoints) -> None:
     """``d.get(key, zero)`` of an adjoint: the default is a zero."""
-    entries, key, _ = op.args
+    entries, key, *_ = op.args
     if isinstance(entries, Value):
         adjoints.add_at(entries, key, adjoints.atom(ct, op.result))
 

@@ -96,7 +96,9 @@ def zeros(b: Builder, like: Atom, hint: str = "", kind: Type | None = None) -> A
 
 
 def may_be_missing(b: Builder, value: Atom) -> bool:
-    """Whether a value may not exist at run time: it, or what it is an item of."""
+    """Whether a value may not exist at run time, or be None: it, or what it is an item of."""
+    if isinstance(atom_type(value), Optional):
+        return True
     while isinstance(value, Value) and value not in b.missing:
         made = b.definition(value)
         if made is None or made.callee is not operator.getitem:

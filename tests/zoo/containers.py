@@ -529,3 +529,56 @@ def integers_that_become_arrays(x, v):
 def sorted_numbers_with_an_integer(x, y, z):
     low, middle, high = sorted([1, x * y, z * x])
     return low * middle**2 + high * x
+
+
+@case((0.3, np.float64(-0.4)))
+def dict_entry_added_in_nested_loops(y, x):
+    table = {"a": 1.0, "b": x}
+    for b in (0.3, 0.7):
+        for k in range(2):
+            table["c"] = x * b
+        x = table["a"] * y - np.array([0.3, 0.7])[k % 2] * table["b"]
+    return x * table["c"]
+
+
+# ---- entries that exist on some paths only
+
+
+V3 = np.array([0.4, 0.9, 0.2])
+
+
+@case((1.3, V3), (2.3, V3))
+def dict_of_arrays_filled_on_some_paths(x, v):
+    table = {"a": v}
+    for k in range(3):
+        if x > k + 0.5:
+            table["b"] = table["a"] * x
+        if "b" in table:
+            table["a"] = table["b"] * table["a"]
+    return np.sum(table["a"])
+
+
+@case((1.3, V3))
+def list_of_arrays_filled_on_some_paths(x, v):
+    slots = [None] * 3
+    for k in range(5):
+        i = k % 3
+        if slots[i] is None:
+            slots[i] = v * k
+        else:
+            slots[i] = slots[i] * slots[i] + x
+    return sum(np.sum(a) for a in slots)
+
+
+@case((1.3, V3))
+def array_that_stays_none_on_some_paths(x, v):
+    w = None
+    for k in range(3):
+        if k == 5:
+            w = v * x
+        if w is not None:
+            v = v + w
+        if k == 1:
+            u = v * v
+            v = u * x
+    return np.sum(v * u)

@@ -402,3 +402,25 @@ def helper_that_may_return_none(x, y):
 
     low, high = first_above(-3.0), first_above(3.0)
     return low if high is None else high
+
+
+@case((1.3, 0.9), (3.5, 0.9))
+def while_after_a_loop_that_may_return(x, y):
+    for k in range(3):
+        if x * k > 5.0:
+            return x * y
+        x = x * y
+    total = 0.0
+    while total < 3.0:
+        total += x * y + total * total + x
+    return x * total
+
+
+@case(({"a": 0.9, "b": 1.3}, 1.3, 2), ({"a": 0.9, "b": 1.3}, 1.3, 5))
+def dict_changed_before_a_return_in_a_loop(table, x, last):
+    table = dict(table)
+    for k in range(3):
+        table["c"] = math.cos(x * k)
+        if k == last:
+            return x * table["c"]
+    return sum(table.values()) * x
