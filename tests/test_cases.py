@@ -960,3 +960,54 @@ def polynomials_side_by_side(x):
 )
 def test_rules_of_more_dimensions(function, wanted):
     right_or_refused(function, (np.array([[1.0, 2.0], [3.0, 5.0]]),), np.array(wanted))
+
+
+# ---- second orders of what exists on some paths only
+
+
+def test_second_derivative_of_a_key_added_on_one_path():
+    def f(x, y):
+        table = {"a": 1.0, "b": y}
+        if y < 1.0:
+            table["c"] = x[1]
+        return math.sin(sum(table.values()))
+
+    second = srcad.jacrev(srcad.grad(f))
+    x = np.array([-2.0, -1.0])
+    close(second(x, 0.8), np.array([[0.0, 0.0], [0.0, -math.sin(0.8)]]))
+    close(second(x, 1.2), np.zeros((2, 2)))
+
+
+def test_second_derivative_of_an_array_reassigned_in_a_loop_that_does_not_run():
+    def f(x, y):
+        count = 0
+        while count < 1 and np.all(y < np.array([1.0, 2.0])):
+            count += 1
+            x = (x**3 / y)[::-1]
+        return x[0]
+
+    second = srcad.jacrev(srcad.grad(f))
+    x = np.array([1.0, 2.0])
+    close(second(x, 0.5), np.array([[0.0, 0.0], [0.0, 24.0]]))
+    close(second(x, 1.5), np.zeros((2, 2)))
+
+
+def test_hessian_product_of_a_scalar_added_to_itself():
+    def f(x, y):
+        x += x
+        stacked = np.stack([np.array([0.3, 0.7, 1.2]), y])
+        return np.sum(stacked @ (1.0 + np.array([1.0, 1.0, math.atan(x)])))
+
+    x, y = np.float64(-0.2), np.array([-1.0, 1.0, 2.0])
+    found = srcad.hvp(f, (x, y), (1.0, np.array([0.0, 0.0, 3.0])))
+    slope = 2 / (1 + 4 * x**2)
+    close(found[0], -4 * x * slope**2 * (1.2 + y[2]) + 3.0 * slope)
+    close(found[1], np.array([0.0, 0.0, slope]))
+
+
+def test_second_derivative_through_joined_pieces():
+    def f(x):
+        pieces = [np.array([0.3, 0.7, 1.2])[[2, 0]], np.array([x, 1.0, 1.0])[:1]]
+        return sum(x * c for c in np.concatenate(pieces))
+
+    close(srcad.grad(srcad.grad(f))(-1.0), 2.0)

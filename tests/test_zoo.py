@@ -33,32 +33,17 @@ VALUE_RTOL = 1e-13
 """The value is the function's, up to the last bits in which `math.sin` and `np.sin` differ."""
 
 
-KNOWN_LIMITS = {
-    "containers.dict_display[0]-reverse_over_reverse": "a dict with keys of many kinds, twice",
-    "builtin_calls.range_as_a_value[0]-forward_over_reverse": "a 0-d array where a number is due",
-    "builtin_calls.sorted_indices[0]-forward_over_reverse": "sorted indices count as real numbers",
-    "builtin_calls.sorted_indices[0]-reverse_over_reverse": "sorted indices count as real numbers",
-    "numpy_shapes.stack_of_floats[0]-reverse_over_reverse": "np.stack of floats, transposed twice",
-    "interactions.bookkeeping_in_a_dict[0]-forward_over_reverse": "an entry that starts as None",
-    "interactions.bookkeeping_in_a_dict[0]-reverse_over_reverse": "an entry that starts as None",
-}
-"""What ends in an error and not in a wrong number; strict: a repair has to be noted."""
-
-
-def marks_of(name: str, mode: str) -> list[Any]:
-    marks = [pytest.mark.slow] if mode in SECOND_ORDER else []
-    if name in KNOWN_LIMITS:
-        marks.append(pytest.mark.xfail(strict=True, reason=KNOWN_LIMITS[name]))
-    return marks
-
-
 def runs(cases: list[Case], modes: tuple[str, ...]) -> list[Any]:
     return [
-        pytest.param(case, mode, id=name, marks=marks_of(name, mode))
+        pytest.param(
+            case,
+            mode,
+            id=f"{case.id}-{mode.replace(' ', '_')}",
+            marks=[pytest.mark.slow] if mode in SECOND_ORDER else [],
+        )
         for case in cases
         for mode in modes
         if case.order >= 2 or mode not in SECOND_ORDER
-        for name in [f"{case.id}-{mode.replace(' ', '_')}"]
     ]
 
 

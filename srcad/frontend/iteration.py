@@ -32,7 +32,7 @@ from srcad.frontend.lowering import Key, Lowering, NeedsUnroll, is_leaf, leaf_ty
 from srcad.frontend.merge import count_of
 from srcad.ir import Atom, Literal, Range, Stream, Value, View
 from srcad.ir import Items as ItemStream
-from srcad.ir.core import literal_values, make_tuple
+from srcad.ir.core import literal_values, make_list
 from srcad.ir.infer import atom_type
 from srcad.ir.types import (
     INT,
@@ -105,7 +105,8 @@ def _iterate_over(
     frozen = set(low.session.frozen)
     before, mark = dict(low.state), len(low.builder.ops)
     plan = _Streams(low, list(names or []))
-    if not _unrolls(low, iterable, unrolled) and _loops(low, iterable):
+    only = _known_count(low, iterable) is None
+    if not _unrolls(low, iterable, unrolled) and _loops(low, iterable, only):
         try:
             item = plan.open(iterable)
 
@@ -206,21 +207,24 @@ def _unrolls(low: Lowering, iterable: Abstract, wanted: bool) -> bool:
     return count is not None and count <= _UNROLL
 
 
-def _loops(low: Lowering, iterable: Abstract) -> bool:
-    """Whether the items of an iterable have a common form at run time."""
+def _loops(low: Lowering, iterable: Abstract, only: bool) -> bool:
+    """Whether the items of an iterable have a common form at run time.
+
+    ``only``: there is no other way, how many there are is not known.
+    """
     match iterable:
         case RangeRef() | ArrayRef():
             return True
         case Zip(parts=parts):
             known = [containers.items_of(low, p) for p in parts if not isinstance(p, RangeRef)]
-            return all(_loops(low, p) for p in parts) and bool(parts) and known != [()]
+            return all(_loops(low, p, only) for p in parts) and bool(parts) and known != [()]
         case Enumerate(part=part) | Reversed(part=part):
-            return _loops(low, part)
+            return _loops(low, part, only)
         case TupleRef(items=items):
-            return _numbers(items)
+            return _alike(items, only)
         case ListRef():
             contents = low.contents(iterable)
-            return _numbers(contents.items) if isinstance(contents, Items) else True
+            return _alike(contents.items, only) if isinstance(contents, Items) else True
         case DictRef():
             return isinstance(low.contents(iterable), Held)
         case DictView(ref=ref):
@@ -236,15 +240,21 @@ def _loops(low: Lowering, iterable: Abstract) -> bool:
     return False
 
 
-def _numbers(items: tuple[Abstract, ...]) -> bool:
-    """Whether items are numbers of one kind: better as a loop than unrolled."""
-    if len(items) < 2 or not all(map(is_leaf, items)):
+def _alike(items: tuple[Abstract, ...], only: bool) -> bool:
+    """Whether items are of one kind; numbers alone are better as a loop than unrolled."""
+    if not items or not all(map(is_leaf, items)):
         return False
     kinds = [leaf_type(i) for i in items]
-    if any(isinstance(k, (Array, Unknown, Opaque)) for k in kinds):
-        return False
     joined = join_all(tuple(kinds))
-    return joined not in (OBJECT, UNKNOWN) and all(can_join(joined, k) for k in kinds)
+    if joined == OBJECT or not all(can_join(joined, k) for k in kinds):
+        return False
+    if only:
+        return True
+    return (
+        len(items) > 1
+        and joined != UNKNOWN
+        and not any(isinstance(k, (Array, Unknown, Opaque)) for k in kinds)
+    )
 
 
 class _Streams:
@@ -330,7 +340,11 @@ class _Streams:
         atoms = tuple(map(low.atom, items))
         kind = join_all(tuple(map(atom_type, atoms)))
         known = literal_values(atoms)
-        sequence = low.builder.apply(make_tuple, *atoms) if known is None else Literal(known)
+        sequence: Atom = (
+            low.builder.apply_typed(make_list, atoms, ListType(kind))
+            if known is None
+            else Literal(known)
+        )
         return self._target(ItemStream(sequence, backward), kind)
 
     def _array(self, value: Value, backward: bool) -> Abstract:

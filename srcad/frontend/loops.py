@@ -28,6 +28,7 @@ from srcad.frontend.abstract import (
     Poison,
     Static,
     TupleRef,
+    references,
     same_atom,
     same_steps,
 )
@@ -69,6 +70,8 @@ class LoopContext:
 
     assigned: set[Key]
     before: State
+    frames: int
+    """How many activations of functions there were before the loop."""
     carried: dict[Key, Any] = field(default_factory=dict)
 
 
@@ -81,9 +84,10 @@ class LoopPlan:
     state: State
     before: State
     """The state before the loop."""
-    merged: set[Key] = field(default_factory=set)
-    """Places made for variables that start an iteration in one of several: what they hold in the
-    end is handed on by the variables."""
+
+    def makes(self, key: Key) -> bool:
+        """Whether merging made this place: what it holds is carried with what refers to it."""
+        return key[0] == "place" and key in self.state and key not in self.before
 
 
 def lower_loop(
@@ -99,8 +103,10 @@ def lower_loop(
 
     ``body`` binds the targets and lowers one iteration.
     """
+    for name in EXITS:  # no exit has been taken where a loop begins
+        low.state.pop(("flag", low.frame.number, name), None)
     before, mark = low.state, len(low.builder.ops)
-    context = LoopContext(assigned, before)
+    context = LoopContext(assigned, before, low.session.frames)
     ends: dict[Key, Region] = {}
     for key in sorted(assigned):
         if key in before:
@@ -159,7 +165,6 @@ def _plan(low: Lowering, context: LoopContext, ends: dict[Key, Region]) -> LoopP
     for key, value in low.state.items():
         if key not in outer:
             plan.state[key] = value
-            plan.merged.add(key)
     return plan
 
 
@@ -185,8 +190,6 @@ def _attempt(
             exhausts = True  # the test does something: it becomes the head of the body
 
     def iteration() -> None:
-        for name in EXITS:
-            low.state.pop(("flag", frame, name), None)
         low.state.pop(("flag", frame, "exhausted"), None)
         if exhausts and test is not None:
             branch(low, test(), body, lambda: low.set_flag("exhausted", TRUE))
@@ -207,10 +210,15 @@ def _attempt(
             context.before[key] = initial[key[1]]
         return False
     fresh = [k for k in keys if k not in plan.state and k not in met]
-    carried = context.carried.keys() | plan.merged
-    missed = [k for k in keys if k in plan.state and k not in carried]
-    # what an iteration binds on some paths only keeps an earlier iteration's value on the others
-    missed += [k for k in fresh if isinstance(region.state.get(k), MaybeUnbound)]
+    missed = [k for k in keys if k in plan.state and k not in context.carried and not plan.makes(k)]
+    # what an iteration binds on some paths only keeps an earlier iteration's value on the others;
+    # the variables of a function called in the body are new in every iteration
+    missed += [
+        k
+        for k in fresh
+        if isinstance(region.state.get(k), MaybeUnbound)
+        and not (k[0] == "variable" and k[1] > context.frames)
+    ]
     if missed and not region.dead:
         for key in missed:
             context.carried[key] = None
@@ -221,6 +229,7 @@ def _attempt(
         # changed in one iteration, handed on by then in the next
         low.refuse(*refusal("shared container"), kind=NeedsUnroll)
     yields: list[Atom] = []
+    left: set[int] = set()
     if region.dead:
         yields = [UNDEFINED for _ in plan.params]
     else:
@@ -230,8 +239,9 @@ def _attempt(
             for key in unfit:
                 ends[key] = region
             return False
+        left = fitting.left
     params, inits = list(plan.params), list(plan.inits)
-    exports = _exports(low, region, fresh, params, inits, yields)
+    exports = _exports(low, region, fresh, left, params, inits, yields)
     results = tuple(Value(p.hint, p.type) for p in params)
     for param, result in zip(params, results, strict=True):
         arrays.handed_on(low, result, (param,))
@@ -287,11 +297,15 @@ def _exports(
     low: Lowering,
     region: Region,
     fresh: list[Key],
+    left: set[int],
     params: list[Value],
     inits: list[Atom],
     yields: list[Atom],
 ) -> dict[Key, Any]:
-    """What the body binds for the first time, for reads after the loop."""
+    """What the body binds for the first time, for reads after the loop.
+
+    An object that a carried variable has left (``last = xs; xs = [...]``) gets a place of its own.
+    """
     exports: dict[Key, Any] = {}
     if region.dead:
         return exports
@@ -306,7 +320,8 @@ def _exports(
         yields.append(atom)
         return param
 
-    merger = Merger(low, [region], leaf, force=True, force_constants=True)
+    known = set(low.state)
+    merger = Merger(low, [region], leaf, force=True, force_constants=True, renewed=left)
     for key in fresh:
         value = region.state.get(key)
         if value is None or key[0] == "temporary":
@@ -315,6 +330,7 @@ def _exports(
         if key[0] == "variable" and not isinstance(merged, (Poison, MaybeUnbound)):
             merged = MaybeUnbound(key[2], merged)
         exports[key] = merged
+    exports.update((k, v) for k, v in low.state.items() if k not in known)
     return exports
 
 
@@ -326,6 +342,8 @@ class _Fit:
     region: Region
     plan: LoopPlan
     yields: list[Atom]
+    left: set[int] = field(default_factory=set)
+    """Places that their variable leaves for another object: they stand for that one from now on."""
 
     def __post_init__(self) -> None:
         self.order = {param: k for k, param in enumerate(self.plan.params)}
@@ -371,10 +389,16 @@ class _Fit:
                     and all(self.value(s, e) for s, e in zip(start.items, end.items, strict=True))
                 )
             case (ListRef(), ListRef()) | (DictRef(), DictRef()) | (ObjectRef(), ObjectRef()):
-                if start == end:
+                place = ("place", start.place, "")
+                if start == end and not self.plan.makes(place):
                     return True
-                if ("place", start.place, "") in self.plan.before:
+                if place in self.plan.before:
                     return False  # bound to another object: the variable needs a place of its own
+                if start != end:
+                    shared = references(self.region.state, end.place) > 1
+                    if shared and start.place not in self.low.session.frozen:
+                        return False  # merging says that it must not change
+                    self.left.add(start.place)
                 held = self.low.held_in(self.plan.state, start.place)
                 return self.contents(held, self.low.held_in(self.region.state, end.place))
             case ArrayRef(), ArrayRef():

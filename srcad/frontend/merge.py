@@ -9,7 +9,7 @@ form, such as two different functions, is poisoned: only reading it is an error.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,6 +70,8 @@ class Merger:
     force_constants: bool = False
     again: bool = False
     """Whether a side is an attempt that will be discarded: its places do not outlive it."""
+    renewed: Container[int] = ()
+    """Places that stand for something else where paths have met: what they are now is copied."""
 
     def atom(self, side: int, value: Abstract) -> Atom:
         """The run-time object of a value at the end of one path."""
@@ -122,7 +124,8 @@ class Merger:
                 type(v) is type(first) for v in present
             ):
                 known = not partial or ("place", first.place, "") in self.low.state
-                if all(v == first for v in present) and (known or not self.again):
+                kept = (known or not self.again) and first.place not in self.renewed
+                if kept and all(v == first for v in present):
                     return first
                 if isinstance(first, ObjectRef) and any(v.cls is not first.cls for v in present):
                     return self._poison(hint)

@@ -30,7 +30,8 @@ from srcad.frontend.control import choose
 from srcad.frontend.lowering import Lowering, is_leaf
 from srcad.ir import Atom, Literal, Value
 from srcad.ir.core import make_list, make_tuple
-from srcad.ir.types import INT
+from srcad.ir.infer import atom_type
+from srcad.ir.types import INT, ListType, join_all
 
 Arguments = list[Abstract]
 Keywords = dict[str, Abstract]
@@ -155,7 +156,9 @@ class _Source:
             self.cls = tuples[0].cls
             self.parts = [_Source(low, c) for c in zip(*(t.items for t in tuples), strict=True)]
         elif all(map(is_leaf, items)):
-            self.made = low.builder.apply(make_tuple, *map(low.atom, items))
+            atoms = tuple(map(low.atom, items))
+            kind = ListType(join_all(tuple(map(atom_type, atoms))))
+            self.made = low.builder.apply_typed(make_list, atoms, kind)
         else:
             low.refuse(
                 "objects of different kinds are sorted", "sort numbers, or tuples of numbers"

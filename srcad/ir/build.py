@@ -16,7 +16,7 @@ from __future__ import annotations
 import builtins
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 import numpy as np
@@ -118,6 +118,8 @@ class Builder:
         self.depth: int = parent.depth + 1 if parent else 0
         self.primal: Mapping[Value, Apply] = parent.primal if parent else {}
         """The calls of the function that this is the reverse of, by what they define."""
+        self.missing: Container[Value] = parent.missing if parent else ()
+        """Values of the function that this is a derivative of that may not exist at run time."""
         self._definitions: dict[Value, Apply] = {}
         self._computed: dict[object, Value] = {}
 

@@ -62,6 +62,8 @@ def result_type(
     by_rule = known_type(callee, args, keywords)
     if by_rule is not None:
         return by_rule
+    if callee in _ARITHMETIC or isinstance(callee, np.ufunc):
+        args = tuple(map(_present, args))  # None has no arithmetic: what gets here is there
     atoms = (*args, *(a for _, a in keywords))
     key = memo_key(callee, atoms, len(args), keywords)
     known = None if key is None else _memo.get(key)
@@ -90,11 +92,19 @@ def _type_of_call(
     if getattr(callee, "__module__", None) == "math":
         return math_type(callee)
     found = _sampled(callee, args, keywords)
+    if callee in _SPLITS and len(args) > 1:
+        found = _cut_where_known(found, args[1])
     if found == UNKNOWN and callee in (np.reshape, np.ndarray.reshape):
         found = reshaped_type(*args)
     if found == UNKNOWN:
         found = _guess_sizes(callee, args, keywords)
     return found
+
+
+def _present(atom: Atom) -> Atom:
+    if isinstance(atom, Value) and isinstance(atom.type, Optional):
+        return Value(atom.hint, atom.type.item)
+    return atom
 
 
 def _hides_structure(kind: Type) -> bool:
@@ -135,6 +145,8 @@ def _unsampled(callee: Callable[..., Any], kinds: list[Type | None]) -> Type:
     if callee in _BOOLEAN:
         scalars = all(isinstance(k, (Number, NumPyScalar)) for k in known)
         return BOOL if scalars else UNKNOWN
+    if callee in _SPLITS:
+        return ListType(UNKNOWN)
     dtypes = {k.dtype for k in known if isinstance(k, Array)}
     others = [k for k in known if not isinstance(k, Array)]
     if isinstance(callee, np.ufunc) or callee in _ARITHMETIC:
@@ -148,6 +160,8 @@ def _unsampled(callee: Callable[..., Any], kinds: list[Type | None]) -> Type:
             return Array(d, None)
     return UNKNOWN
 
+
+_SPLITS = {np.split, np.array_split, np.vsplit, np.hsplit, np.dsplit}
 
 _ARITHMETIC = {
     operator.add, operator.sub, operator.mul, operator.truediv, operator.pow,
@@ -255,6 +269,25 @@ def _named_sizes(kind: Type) -> list[Size]:
         case ListType(item=item):
             return _named_sizes(item)
     return []
+
+
+def _cut_where_known(pieces: Type, places: Atom) -> Type:
+    """Pieces of a split beside a place that only run time knows have no known size.
+
+    A place is cut off at the end, so that in every sample the last piece may happen to be empty.
+    """
+    cuts = atom_type(places)
+    if isinstance(places, Literal) or not isinstance(pieces, TupleType):
+        return pieces
+    if not isinstance(cuts, TupleType) or len(cuts.items) != len(pieces.items) - 1:
+        return _without_sizes(pieces)
+    known = [
+        isinstance(c, Number) and c.size is not None and isinstance(c.size.base, str)
+        for c in cuts.items
+    ]
+    sides = zip((True, *known), (*known, True), pieces.items, strict=True)
+    made = tuple(p if left and right else _without_sizes(p) for left, right, p in sides)
+    return TupleType(made, pieces.cls)
 
 
 def _without_sizes(kind: Type) -> Type:

@@ -149,8 +149,7 @@ def _getitem_type(obj: Atom, index: Atom) -> Type | None:
         case TupleType(items=items, cls=cls), Value():
             return ListType(join_all(items)) if cls is list else UNKNOWN
         case ListType(item=item) as kind, _:
-            at = atom_type(index)
-            return item if isinstance(at, (Number, NumPyScalar)) else kind
+            return kind if atom_type(index) == Opaque("slice") else item
         case DictType(item=item), _:
             return item
         case Opaque(name="str"), _:
@@ -219,6 +218,8 @@ def _list_of(obj: Atom) -> Type | None:
             return ListType(NumPyScalar(dtype) if len(dims) == 1 else Array(dtype, dims[1:]))
         case DictType():
             return ListType(KEY)
+        case Opaque(name="range"):
+            return ListType(INT)
     return UNKNOWN
 
 

@@ -22,8 +22,15 @@ def require_real_power(x: Any, y: Any) -> None:
         )
 
 
+def require_present(value: Any) -> None:
+    """Refuse the derivative of a result that is None after all."""
+    if value is None:
+        raise TypeError("the function returned None, which has no derivative: return a float")
+
+
 def require_scalar(value: Any) -> None:
     """Refuse the gradient of what is not one real number."""
+    require_present(value)
     if np.ndim(value) != 0 or np.asarray(value).dtype.kind not in "fiub":
         raise TypeError(
             "grad needs a function that returns one real scalar; "

@@ -10,12 +10,13 @@ import numpy as np
 def unbroadcast(x: Any, shape: Any) -> Any:
     """The transpose of `np.broadcast_to` from `shape`: `x` summed over what it repeated.
 
-    A scalar `x`, or one entry along an axis, stands for equal entries.
+    A scalar `x`, or one entry along an axis, stands for equal entries. Without axes it is a number,
+    not an array: it may be added to under its own name.
     """
     shape = tuple(shape)
     have = np.shape(x)
     if have == shape:
-        return x
+        return x[()] if shape == () and isinstance(x, np.ndarray) else x
     added = len(have) - len(shape)
     if added > 0:
         x = np.sum(x, axis=tuple(range(added)))

@@ -21,6 +21,7 @@ from srcad.ir.types import (
     ListType,
     Number,
     NumPyScalar,
+    Optional,
     TupleType,
     Type,
     is_differentiable,
@@ -130,23 +131,25 @@ class Adjoints:
         state = self.get(value)
         return None if state is None else self.atom(state, value)
 
-    def atom(self, state: Any, value: Value) -> Atom:
+    def _item(self, value: Atom, index: int) -> Atom:
+        """One item of a tuple."""
+        return self.builder.apply(operator.getitem, value, Literal(index))
+
+    def atom(self, state: Any, value: Atom) -> Atom:
         """A state as an atom: tuples are built, with zeros where nothing has arrived."""
         if not isinstance(state, Parts):
             found: Atom = state
             return found
-        kind = value.type
+        kind = atom_type(value)
         assert isinstance(kind, TupleType)
         parts: list[Atom] = []
         for k, (item, part) in enumerate(zip(kind.items, state.items, strict=True)):
             if not is_differentiable(item):
                 parts.append(Literal(None))
             elif part is None:
-                inner = self.builder.apply(operator.getitem, value, Literal(k))
-                parts.append(spaces.zeros(self.builder, inner))
+                parts.append(spaces.zeros(self.builder, self._item(value, k)))
             else:
-                inner_value = Value("", item)
-                parts.append(self.atom(part, inner_value) if isinstance(part, Parts) else part)
+                parts.append(self.atom(part, self._item(value, k)))
         return self.builder.apply(make_list if kind.cls is list else make_tuple, *parts)
 
     def part(self, value: Value, index: int) -> Atom | None:
@@ -156,10 +159,7 @@ class Adjoints:
             return None
         if isinstance(state, Parts):
             found = state.items[index]
-            if isinstance(found, Parts):
-                assert isinstance(value.type, TupleType)
-                return self.atom(found, Value("", value.type.items[index]))
-            return found
+            return None if found is None else self.atom(found, self._item(value, index))
         return self.builder.apply(operator.getitem, state, Literal(index))
 
     def drop(self, value: Value) -> None:
@@ -198,19 +198,18 @@ class Adjoints:
             term.hint = hint
         return term
 
-    def _sum(self, state: Any, term: Any, target: Value) -> Any:
+    def _sum(self, state: Any, term: Any, target: Atom) -> Any:
         if isinstance(state, Parts) or isinstance(term, Parts):
             left, right = self._parts(state, target), self._parts(term, target)
-            kind = target.type
-            assert isinstance(kind, TupleType)
             items = []
-            for item, p, q in zip(kind.items, left.items, right.items, strict=True):
+            for k, (p, q) in enumerate(zip(left.items, right.items, strict=True)):
                 if p is None or q is None:
                     items.append(q if p is None else p)
                 else:
-                    items.append(self._sum(p, q, Value("", item)))
+                    items.append(self._sum(p, q, self._item(target, k)))
             return Parts(tuple(items))
-        return self._made(spaces.add(self.builder, state, term, spaces.value_hint(target, "_bar")))
+        hint = spaces.value_hint(target, "_bar")
+        return self._made(spaces.add(self.builder, state, term, target, hint))
 
     def _made(self, total: Atom) -> Atom:
         """A sum is memory of its own."""
@@ -218,10 +217,10 @@ class Adjoints:
             self.owned.add(total)
         return total
 
-    def _parts(self, state: Any, target: Value) -> Parts:
+    def _parts(self, state: Any, target: Atom) -> Parts:
         if isinstance(state, Parts):
             return state
-        kind = target.type
+        kind = atom_type(target)
         assert isinstance(kind, TupleType)
         return Parts(
             tuple(
@@ -260,16 +259,17 @@ class Adjoints:
         )
         if isinstance(target.type, TupleType) and not isinstance(atom_type(current), ListType):
             # an item at a run-time index: the adjoint of a tuple becomes a list
-            item = join_all(tuple(map(spaces.tangent_type, target.type.items)))
-            current = self.builder.apply_typed(list, (current,), ListType(item), hint)
+            whole = ListType(join_all(target.type.items))
+            current = spaces.widened(self.builder, current, target, whole)
+            current = self.builder.apply_typed(list, (current,), spaces.tangent_type(whole), hint)
         kind = atom_type(current)
         item = atom_type(term)
         if (
             isinstance(kind, (ListType, DictType))
-            and not _is_plain(item)
+            and not (_is_plain(item) and self._items_exist(target))
             and isinstance(current, Value)
         ):
-            # items that `+=` does not add: tuples and lists
+            # items that `+=` does not add: tuples and lists, and None for what does not exist
             old: Atom
             if isinstance(kind, DictType):
                 old = self.builder.apply_typed(dict.get, (current, index), item)
@@ -279,6 +279,13 @@ class Adjoints:
             self.states[target] = self.builder.update(operator.setitem, current, index, new)
             return
         self.states[target] = self._made(self.builder.accumulate(current, index, term, hint))
+
+    def _items_exist(self, target: Value) -> bool:
+        kind = target.type
+        if isinstance(kind, (ListType, DictType)) and isinstance(kind.item, Number):
+            return True  # their zeros are numbers
+        held = kind.item if isinstance(kind, (ListType, DictType)) else kind
+        return not (isinstance(held, Optional) or spaces.may_be_missing(self.builder, target))
 
 
 def _is_plain(kind: Any) -> bool:

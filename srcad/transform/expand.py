@@ -18,8 +18,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from srcad import rules
+from srcad import rules, runtime
 from srcad.analysis.activity import varied_values
+from srcad.analysis.existence import missing_values
 from srcad.errors import NotDifferentiable
 from srcad.frontend import arrays, calls, containers
 from srcad.frontend.abstract import (
@@ -49,6 +50,7 @@ from srcad.ir.types import (
     Number,
     NumPyScalar,
     Opaque,
+    Optional,
     Type,
     Unknown,
     dims_of,
@@ -449,6 +451,7 @@ class Differentiator:
         b = Builder(low.builder, exact=low.session.exact)
         b.parent = None
         b.simplify = True
+        b.missing = missing_values(inner.block)
         pusher = Pusher(lambda v: v in varied, self._functions(low))
         found: list[Atom] = []
         for given, tangent in zip(inner.inputs, tangents, strict=True):
@@ -559,6 +562,7 @@ def check_result(low: Lowering, value: Abstract) -> None:
     """Refuse the Jacobian of what is no float."""
     match value:
         case Value(type=kind) if is_differentiable(kind):
+            require_present(low, value)
             return
         case Static(value=known) if isinstance(known, (int, float, complex)) and not isinstance(
             known, bool
@@ -573,6 +577,12 @@ def check_result(low: Lowering, value: Abstract) -> None:
     raise NotDifferentiable(
         low.place(), f"the function returns {what}, which has no derivative", "return floats"
     )
+
+
+def require_present(low: Lowering, value: Abstract) -> None:
+    """Refuse at run time what may be None."""
+    if isinstance(value, Value) and isinstance(value.type, Optional):
+        low.builder.effect(runtime.require_present, value)
 
 
 def _kind_of(value: Abstract) -> str:
@@ -772,6 +782,8 @@ def _mismatch(low: Lowering, wanted: str) -> NoReturn:
 def unit_seed(low: Lowering, value: Abstract) -> Atom:
     """The cotangent 1 of a real scalar result; anything else is refused."""
     match value:
+        case Value(type=Optional(item=item)):  # that it is not None is checked at run time
+            return unit_seed(low, Value("", item))
         case Value(type=kind):
             if isinstance(kind, Unknown) or (isinstance(kind, Array) and kind.dims is None):
                 return Literal(1.0)  # checked at run time

@@ -45,6 +45,7 @@ from srcad.ir.types import (
     DictType,
     ListType,
     Number,
+    Opaque,
     TupleType,
     Type,
     dims_of,
@@ -57,6 +58,7 @@ from srcad.rules import Rule
 from srcad.transform import spaces
 from srcad.transform.adjoints import refuse_hidden
 from srcad.transform.pullback import Bound, Transposer, bind, missing_rule, place_of
+from srcad.transform.updates import dict_item
 from srcad.transform.writes import Volatile, is_view_of, writes_arrays
 
 
@@ -88,7 +90,9 @@ class Pusher:
     def full(self, b: Builder, atom: Atom, kind: Type | None = None) -> Atom:
         """The tangent of an atom, zeros written out; ``kind`` is the type of what holds it."""
         found = self.tangent(atom)
-        return spaces.zeros(b, atom, kind=kind) if found is None else found
+        if found is None:
+            return spaces.zeros(b, atom, kind=kind)
+        return found if kind is None else spaces.widened(b, found, atom, kind)
 
     def set(self, value: Value, tangent: Atom | None) -> None:
         """Note the tangent of a value."""
@@ -295,8 +299,8 @@ class Pusher:
         if same_shape(kind, result.type):
             return spaces.match_dtype(b, tangent, result.type)
         have, want = dims_of(kind), dims_of(result.type)
-        if have == () and want == ():
-            return tangent
+        if want == ():
+            return tangent if have == () else spaces.match_dtype(b, tangent, result.type)
         shaped = spaces.shaped_type(kind, result.type)
         made = b.apply_typed(np.broadcast_to, (tangent, b.apply(np.shape, result)), shaped)
         return spaces.match_dtype(b, made, result.type)
@@ -390,18 +394,20 @@ class Pusher:
             self.set(op.version, dot)
             return
         # a container without a tangent has the zero of its length before the write
-        start = spaces.zeros(b, op.target) if target is None else target
+        start = self.full(b, op.target, op.version.type)
         b.append(op)
         assert isinstance(start, Value)
         args = list(op.args)
         if op.callee in (list.append, list.insert, operator.setitem):
-            args[-1] = self._item(b, op.args[-1], start)
+            args[-1] = self.item(b, op.args[-1], op.version.type)
         result = None
         if op.result is not None:
             kind = start.type
             result = Value(
                 "", kind.item if isinstance(kind, (ListType, DictType)) else op.result.type
             )
+        if op.callee is dict.pop:
+            args[1:] = [self._end(b, d) for d in args[1:]] or [self._zero_entry(b, op)]
         version = b.update(
             op.callee, start, *args, kind=spaces.tangent_type(op.version.type), result=result
         )
@@ -424,12 +430,17 @@ class Pusher:
         self.owned.add(made)
         return made
 
-    def _item(self, b: Builder, value: Atom, container: Value) -> Atom:
-        found = self.tangent(value)
-        if found is not None:
-            return found
-        if is_differentiable(atom_type(value)):
-            return spaces.zeros(b, value)
+    def _zero_entry(self, b: Builder, op: Update) -> Atom:
+        """What is taken out of a tangent that has no such entry."""
+        if op.result is None or not is_differentiable(op.result.type):
+            return Literal(0.0)
+        return spaces.zeros(b, op.result)
+
+    def item(self, b: Builder, value: Atom, container: Type) -> Atom:
+        """The tangent of what goes into a list or dict."""
+        kind = container.item if isinstance(container, (ListType, DictType)) else None
+        if self.tangent(value) is not None or is_differentiable(atom_type(value)):
+            return self.full(b, value, kind)
         return Literal(0.0)
 
     # ---- branches
@@ -449,12 +460,9 @@ class Pusher:
     def _end(self, b: Builder, atom: Atom, kind: Type | None = None) -> Atom:
         if atom is UNDEFINED:
             return UNDEFINED
-        found = self.tangent(atom)
-        if found is not None:
-            return found
         if isinstance(atom, Literal):
             return Literal(0.0)
-        return spaces.zeros(b, atom, kind=kind)
+        return self.full(b, atom, kind)
 
     def _outcomes(self, results: tuple[Value, ...], ks: list[int]) -> tuple[Value, ...]:
         outcomes = []
@@ -494,9 +502,9 @@ class Pusher:
             for target, stream in zip(op.body.params, op.streams, strict=False):
                 if not isinstance(stream, Items):
                     continue
-                tangents = self.tangent(stream.sequence)
-                if tangents is None:
+                if self.tangent(stream.sequence) is None:
                     continue
+                tangents = self.full(b, stream.sequence, ListType(target.type))
                 item = Value(spaces.value_hint(target, "_dot"), spaces.tangent_type(target.type))
                 streams.append(Items(tangents, stream.backward))
                 targets.append(item)
@@ -548,6 +556,9 @@ def _zero_structure(b: Builder, part: Atom) -> Atom:
 
 def _push_display(self: Pusher, op: Apply, b: Builder) -> Atom | None:
     parts = []
+    if isinstance(op.result.type, ListType):
+        made = tuple(self.item(b, item, op.result.type) for item in op.args)
+        return b.apply_typed(op.callee, made, spaces.tangent_type(op.result.type))
     for item in op.args:
         found = self.tangent(item)
         if found is not None:
@@ -555,31 +566,20 @@ def _push_display(self: Pusher, op: Apply, b: Builder) -> Atom | None:
         elif is_differentiable(atom_type(item)):
             parts.append(spaces.zeros(b, item))
         else:
-            numeric = isinstance(atom_type(item), Number)
-            parts.append(
-                Literal(0.0) if numeric and isinstance(op.result.type, ListType) else Literal(None)
-            )
+            parts.append(Literal(None))
     return b.apply_typed(op.callee, tuple(parts), spaces.tangent_type(op.result.type))
 
 
 def _push_dict(self: Pusher, op: Apply, b: Builder) -> Atom | None:
     parts: list[Atom] = []
     for key, item in zip(op.args[::2], op.args[1::2], strict=True):
-        found = self.tangent(item)
-        parts += [
-            key,
-            found
-            if found is not None
-            else spaces.zeros(b, item)
-            if is_differentiable(atom_type(item))
-            else Literal(0.0),
-        ]
+        parts += [key, self.item(b, item, op.result.type)]
     return b.apply_typed(make_dict, tuple(parts), spaces.tangent_type(op.result.type))
 
 
 def _push_select(self: Pusher, op: Apply, b: Builder) -> Atom | None:
     test, then, orelse = op.args
-    left, right = self._end(b, then), self._end(b, orelse)
+    left, right = (self._end(b, atom, op.result.type) for atom in (then, orelse))
     return b.apply(select, test, left, right)
 
 
@@ -587,31 +587,33 @@ def _push_getitem(self: Pusher, op: Apply, b: Builder) -> Atom | None:
     target, index = op.args
     if self.tangent(index) is not None:
         raise missing_rule(op, op.callee)  # np.r_[x, 1.0]: data in the index
-    found = self.tangent(target)
-    if found is None:
+    if self.tangent(target) is None or not is_differentiable(op.result.type):
         return None
-    if not is_differentiable(op.result.type):
-        return None
-    return b.apply(operator.getitem, found, index)
+    if isinstance(atom_type(target), DictType):  # an entry that is missing in a tangent is zero
+        return dict_item(b, self.full(b, target), index, op.result)
+    if isinstance(index, Literal):
+        return b.apply(operator.getitem, self.full(b, target), index)
+    kind = op.result.type
+    slices = isinstance(kind, ListType) and atom_type(index) == Opaque("slice")
+    return b.apply(
+        operator.getitem, self.full(b, target, kind if slices else ListType(kind)), index
+    )
 
 
 def _push_same(self: Pusher, op: Apply, b: Builder) -> Atom | None:
-    found = self.tangent(op.args[0])
-    return (
-        None
-        if found is None
-        else b.apply_typed(op.callee, (found,), spaces.tangent_type(op.result.type))
-    )
+    if self.tangent(op.args[0]) is None:
+        return None
+    found = self.full(b, op.args[0], op.result.type)
+    return b.apply_typed(op.callee, (found,), spaces.tangent_type(op.result.type))
 
 
 def _push_get(self: Pusher, op: Apply, b: Builder) -> Atom | None:
-    bar, key, default = op.args
+    bar, key, *default = op.args
     found = self.tangent(bar)
     if found is None:
         return None
-    return b.apply_typed(
-        dict.get, (found, key, self._end(b, default)), spaces.tangent_type(op.result.type)
-    )
+    args = (found, key, *(self._end(b, d) for d in default))
+    return b.apply_typed(dict.get, args, spaces.tangent_type(op.result.type))
 
 
 _STRUCTURAL: dict[Any, Callable[[Pusher, Apply, Builder], Atom | None]] = {

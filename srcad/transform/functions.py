@@ -13,6 +13,7 @@ from typing import Any
 
 from srcad import rules
 from srcad.analysis.activity import varied_values
+from srcad.analysis.existence import missing_values
 from srcad.ir import Apply, Block, Call, Function, FunctionRef, Literal, Op, Value
 from srcad.ir.build import Builder
 from srcad.ir.core import make_tuple
@@ -89,6 +90,7 @@ class Functions:
             tuple(outputs),
             lambda: Builder(exact=self.exact, simplify=True),
             self,
+            params=function.params,
         )
         ops, reverse, seeds = swept.forward, swept.reverse, swept.reverse.params
         inside = dict.fromkeys((*function.params, *(r for op in ops for r in results(op))))
@@ -146,10 +148,14 @@ class Functions:
             inputs = [function.params[k] for k in given]
             varied = varied_values(function.body, inputs, rules.is_constant)
             b = Builder(exact=self.exact, simplify=True)
+            b.missing = missing_values(function.body, function.params)
             pusher = Pusher(lambda v: v in varied, self)
-            dots = []
+            dots: list[Value] = []
             for value in inputs:
-                dot = Value(spaces.value_hint(value, "_dot"), spaces.tangent_type(value.type))
+                hint = spaces.distinct_hint(
+                    spaces.value_hint(value, "_dot"), (*function.params, *dots)
+                )
+                dot = Value(hint, spaces.tangent_type(value.type))
                 dots.append(dot)
                 pusher.tangents[value] = dot
             pusher.push_ops(function.body.ops, b)

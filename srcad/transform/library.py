@@ -48,7 +48,14 @@ from srcad.ir.types import (
 from srcad.ir.walk import free_values
 from srcad.transform import spaces
 from srcad.transform.arraylike import with_arrays
-from srcad.transform.expand import Differentiator, Pulled, check_result, leaves_of, unit_seed
+from srcad.transform.expand import (
+    Differentiator,
+    Pulled,
+    check_result,
+    leaves_of,
+    require_present,
+    unit_seed,
+)
 from srcad.transform.signatures import argument_name, definition, parameter_names
 
 
@@ -187,8 +194,7 @@ class CompilerLibrary:
                 ones: list[Abstract] = [Static(1.0) for _ in wrt]
                 for which in wrt:
                     self._check_scalar(low, function, which, args, keywords)
-                _, tangent = self.differentiator.jvp(low, function, args, keywords, wrt, ones)
-                return tangent
+                return self._tangent(low, function, args, keywords, wrt, ones)
         raise AssertionError(spec.kind)
 
     def _which(
@@ -565,9 +571,7 @@ class CompilerLibrary:
             source = low.bound(source)
         numeric = isinstance(source, Static) and isinstance(source.value, (int, float))
         if numeric or (isinstance(source, Value) and rank(source.type) == 0):
-            return self.differentiator.jvp(low, function, args, keywords, (which,), [Static(1.0)])[
-                1
-            ]
+            return self._tangent(low, function, args, keywords, (which,), [Static(1.0)])
         if not isinstance(source, Value) or not isinstance(source.type, Array):
             # containers: reverse mode has the structure at hand
             single = Spec("jacrev", which, spec.has_aux)
@@ -591,9 +595,7 @@ class CompilerLibrary:
 
         def body() -> None:
             direction = low.state.pop(item_key)
-            _, tangent = self.differentiator.jvp(
-                low, function, args, keywords, (which,), [direction]
-            )
+            tangent = self._tangent(low, function, args, keywords, (which,), [direction])
             outs[:] = leaves_of(low, tangent, low.state)
             box[:] = [tangent]
             for k, leaf in enumerate(outs):
@@ -609,6 +611,20 @@ class CompilerLibrary:
 
         shape = _mapped(probe.result, probe.contents, lambda leaf: leaf)
         return _rebuilt(low, shape, joined)
+
+    def _tangent(
+        self,
+        low: Lowering,
+        function: Abstract,
+        args: list[Abstract],
+        keywords: dict[str, Abstract],
+        wrt: tuple[int | str, ...],
+        directions: list[Abstract],
+    ) -> Abstract:
+        """The derivative of a result in one direction."""
+        value, tangent = self.differentiator.jvp(low, function, args, keywords, wrt, directions)
+        require_present(low, value)
+        return tangent
 
     def _columns_array(self, low: Lowering, ref: ListRef, out: Any, source: Value) -> Abstract:
         """A list of directional derivatives as an array: result axes first."""

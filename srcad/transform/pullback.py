@@ -27,6 +27,7 @@ from srcad.ir.core import make_dict, make_list, make_tuple, select
 from srcad.ir.infer import atom_type
 from srcad.ir.types import (
     Array,
+    DictType,
     ListType,
     TupleType,
     Type,
@@ -536,7 +537,12 @@ def pull_accumulate(op: Accumulate, ct: Atom, adjoints: Adjoints) -> None:
     """The transpose of ``target[index] += term``."""
     b = adjoints.builder
     if isinstance(op.term, Value) and is_differentiable(op.term.type):
-        term = ct if op.index is None else b.apply(operator.getitem, ct, op.index)
+        if op.index is None:
+            term = ct
+        elif isinstance(atom_type(ct), DictType):
+            term = dict_item(b, ct, op.index, op.term)
+        else:
+            term = b.apply(operator.getitem, ct, op.index)
         adjoints.add(op.term, spaces.conform(b, term, op.term, elementwise=True))
     if isinstance(op.target, Value):
         adjoints.add(op.target, spaces.conform(b, ct, op.target, elementwise=True))
@@ -579,7 +585,7 @@ def _pull_same(transposer: Transposer, op: Apply, ct: Any, adjoints: Adjoints) -
 
 def _pull_get(transposer: Transposer, op: Apply, ct: Any, adjoints: Adjoints) -> None:
     """``d.get(key, zero)`` of an adjoint: the default is a zero."""
-    entries, key, _ = op.args
+    entries, key, *_ = op.args
     if isinstance(entries, Value):
         adjoints.add_at(entries, key, adjoints.atom(ct, op.result))
 

@@ -21,6 +21,7 @@ import numpy as np
 
 from srcad import rules, runtime
 from srcad.analysis.activity import active_values
+from srcad.analysis.existence import missing_values
 from srcad.analysis.saving import recomputed
 from srcad.analysis.versions import chained, written_values
 from srcad.ir import (
@@ -104,20 +105,6 @@ def defined_in(block: Block) -> dict[Value, None]:
     return found
 
 
-def partial_values(block: Block, found: dict[Value, None]) -> None:
-    """Collect the results of branches that yield nothing for them on some path."""
-    for op in block.ops:
-        if isinstance(op, (If, Try)):
-            ends = [b.yields for b in blocks(op) if b.yields]
-            for k, result in enumerate(op.results):
-                if any(y[k] is UNDEFINED or y[k] in found for y in ends):
-                    found[result] = None
-        elif isinstance(op, (For, While)):
-            for init, result in zip(op.carried, op.results, strict=True):
-                if init is UNDEFINED:
-                    found[result] = None
-
-
 def everything_in(block: Block) -> dict[Value, None]:
     """The values a block and the blocks in it define."""
     found = defined_in(block)
@@ -147,7 +134,6 @@ class Reverser:
 
     def sweep(self, block: Block, adjoints: Adjoints) -> Forward:
         """Write the reverse of a block into the builder of ``adjoints``; what the block becomes."""
-        partial_values(block, self.partial)
         if not self.depth:
             self.written.update(written_values(block))
             self.volatile = Volatile(self.written)
@@ -293,7 +279,8 @@ class Reverser:
         """Memory that holds a version of a written array; of the last one, a copy."""
         found = adjoints.restored(version)
         if found is None:
-            copier = runtime.copied if version in self.partial else np.ndarray.copy
+            missing = spaces.may_be_missing(adjoints.builder, version)
+            copier = runtime.copied if missing else np.ndarray.copy
             found = adjoints.builder.apply_typed(copier, (version,), version.type, version.hint)
             adjoints.memory[version] = found
             self.last[version] = None
@@ -356,7 +343,7 @@ class Reverser:
                 if state is None:
                     state = before[value]
                 if state is None:
-                    column.append(self.zeros(child.builder, value))
+                    column.append(spaces.zeros(child.builder, value))
                 else:
                     column.append(child.atom(state, value))
         memories = self._join_memory(regions, adjoints, outcomes, yields)
@@ -424,13 +411,6 @@ class Reverser:
             results=(*op.results, *(v for v, _ in extra)),
         )
 
-    def zeros(self, b: Builder, value: Value, hint: str = "") -> Atom:
-        """The zero adjoint of a value; at run time if it does not exist on every path."""
-        if value in self.partial and not isinstance(value.type, Number):
-            kind = spaces.tangent_type(value.type)
-            return b.apply_typed(runtime.zeros_like, (value,), kind, hint)
-        return spaces.zeros(b, value, hint)
-
     def _splice(
         self, block: Block, region: _Region, outcomes: tuple[Value, ...], adjoints: Adjoints
     ) -> None:
@@ -457,8 +437,6 @@ class Reverser:
         return manager
 
     managers: dict[Value, Effect] = field(default_factory=dict)
-    partial: dict[Value, None] = field(default_factory=dict)
-    """Values that exist on some paths only."""
     written: dict[Value, None] = field(default_factory=dict)
     """Versions of containers that are written somewhere."""
     volatile: Volatile = field(default_factory=lambda: Volatile({}))
@@ -642,9 +620,10 @@ def sweep_block(
     *,
     seed: Atom | None = None,
     managers: dict[Value, Effect] | None = None,
+    params: tuple[Value, ...] = (),
 ) -> Swept:
     """The reverse of a block, from ``outputs`` to ``inputs``; ``seed`` is the cotangent of the
-    first output, if it is known.
+    first output, if it is known, and ``params`` are the parameters of a function around the block.
 
     A sweep shows which written arrays it reads; if it has to restore some, it is done again.
     """
@@ -656,13 +635,14 @@ def sweep_block(
     while True:
         b = builder()
         b.primal = {op.result: op for op in all_ops(block) if isinstance(op, Apply)}
+        b.missing = missing_values(block, params)
         adjoints = Adjoints(b, lambda v: v in active)
         seeds: list[Value] = []
         if seed is not None and isinstance(outputs[0], Value):
             adjoints.add(outputs[0], seed)
         for output in outputs if seed is None else ():
             hint = spaces.value_hint(output, "_bar") or "out_bar"
-            made = Value(hint, spaces.tangent_type(atom_type(output)))
+            made = Value(spaces.distinct_hint(hint, seeds), spaces.tangent_type(atom_type(output)))
             seeds.append(made)
             adjoints.add(output, made)
         reverser = Reverser(Transposer(adjoints.active), functions)
@@ -971,7 +951,7 @@ class _LoopPlan:
         for k in self.bars:
             state = adjoints.get(op.results[k])
             if state is None:
-                inits.append(self.reverser.zeros(b, op.results[k], self.bars[k].hint))
+                inits.append(spaces.zeros(b, op.results[k], self.bars[k].hint))
             elif op.results[k] in self.reverser.volatile and isinstance(op.results[k].type, Array):
                 inits.append(adjoints.own(op.results[k]))
             else:
@@ -979,7 +959,7 @@ class _LoopPlan:
         for value, param in accumulated:
             state = adjoints.get(value)
             if state is None:
-                inits.append(self.reverser.zeros(b, value, param.hint))
+                inits.append(spaces.zeros(b, value, param.hint))
             else:
                 inits.append(self._owned(adjoints.atom(state, value)))
         for made, _ in self.appended.values():

@@ -7,6 +7,7 @@ of its items' adjoints, of a tuple a tuple with None where an item carries no de
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -59,6 +60,11 @@ def zeros(b: Builder, like: Atom, hint: str = "", kind: Type | None = None) -> A
     kind = atom_type(like) if kind is None else kind
     if not is_differentiable(kind):
         return Literal(None)
+    if isinstance(kind, Optional) and isinstance(kind.item, (Number, NumPyScalar)):
+        kind = kind.item
+    if may_be_missing(b, like) and not isinstance(kind, (Number, NumPyScalar)):
+        # its shape can be asked of what is there at run time only
+        return b.apply_typed(runtime.zeros_like, (like,), tangent_type(kind), hint)
     match kind:
         case Number():
             return Literal(0j) if is_complex(kind) else Literal(0.0)
@@ -90,6 +96,18 @@ def zeros(b: Builder, like: Atom, hint: str = "", kind: Type | None = None) -> A
     return b.apply_typed(maker, (like,), tangent_type(kind), hint)
 
 
+def may_be_missing(b: Builder, value: Atom) -> bool:
+    """Whether a value may not exist at run time, or be None: it, or what it is an item of."""
+    if isinstance(atom_type(value), Optional):
+        return True
+    while isinstance(value, Value) and value not in b.missing:
+        made = b.definition(value)
+        if made is None or made.callee is not operator.getitem:
+            return False
+        value = made.args[0]
+    return isinstance(value, Value)
+
+
 def _dtype(dtype: str) -> tuple[Atom, ...]:
     return () if dtype == "float64" else (Literal(np.dtype(dtype).type),)
 
@@ -111,9 +129,11 @@ def spread(b: Builder, term: Atom, like: Value) -> Atom:
     return b.apply_typed(np.broadcast_to, (term, shape_of(b, like)), like.type)
 
 
-def add(b: Builder, x: Atom, y: Atom, hint: str = "") -> Atom:
-    """The sum of two adjoints of one value."""
+def add(b: Builder, x: Atom, y: Atom, like: Atom, hint: str = "") -> Atom:
+    """The sum of two adjoints of the value ``like``."""
     kind = atom_type(x)
+    if may_be_missing(b, like) and kind != NONE:
+        return b.apply_typed(runtime.add, (x, y), kind, hint)
     match kind:
         case ListType() | TupleType() | DictType() | Unknown() | Optional():
             return b.apply_typed(runtime.add, (x, y), kind, hint)
@@ -122,9 +142,52 @@ def add(b: Builder, x: Atom, y: Atom, hint: str = "") -> Atom:
     return b.accumulate(x, None, y, hint)
 
 
+def widened(b: Builder, tangent: Atom, value: Atom, kind: Type) -> Atom:
+    """A tangent or adjoint of ``value`` in the space of a type that its own was joined to.
+
+    An item that carries no derivative has None, and a number where it stands among floats.
+    """
+    have = atom_type(value)
+    if not _is_wider(kind, have):
+        return tangent
+    assert isinstance(have, TupleType)
+    parts: list[Atom] = []
+    for k, (item, wanted) in enumerate(zip(have.items, _items(kind, have), strict=True)):
+        inner = b.apply(operator.getitem, value, Literal(k))
+        if not is_differentiable(wanted):
+            parts.append(Literal(None))
+        elif is_differentiable(item):
+            part = b.apply(operator.getitem, tangent, Literal(k))
+            parts.append(widened(b, part, inner, wanted))
+        elif isinstance(item, Number):
+            parts.append(Literal(0.0))
+        else:
+            parts.append(b.apply_typed(runtime.zeros_like, (inner,), tangent_type(wanted)))
+    of_list = isinstance(kind, ListType) or have.cls is list
+    return b.apply_typed(make_list if of_list else make_tuple, tuple(parts), tangent_type(kind))
+
+
+def _items(kind: Type, have: TupleType) -> tuple[Type, ...]:
+    if isinstance(kind, ListType):
+        return (kind.item,) * len(have.items)
+    return kind.items if isinstance(kind, TupleType) else have.items
+
+
+def _is_wider(kind: Type, have: Type) -> bool:
+    """Whether values of a type may carry derivatives where those of a part of it do not."""
+    if not is_differentiable(have):
+        return is_differentiable(kind)
+    if not isinstance(have, TupleType):
+        return False
+    items = _items(kind, have)
+    return len(items) == len(have.items) and any(map(_is_wider, items, have.items))
+
+
 def conform(b: Builder, term: Atom, primal: Atom, *, elementwise: bool) -> Atom:
     """``term`` as an adjoint of ``primal``: its shape, where it was broadcast, and its dtype."""
     kind = atom_type(primal)
+    if isinstance(kind, Optional):
+        kind = kind.item
     if elementwise:
         term = _reduce(b, term, primal, kind)
     return match_dtype(b, term, kind)
@@ -135,7 +198,8 @@ def _reduce(b: Builder, term: Atom, primal: Atom, kind: Type) -> Atom:
     found = atom_type(term)
     if same_shape(found, kind):
         return term
-    if isinstance(found, (ListType, TupleType)) or isinstance(kind, (ListType, TupleType)):
+    containers = (ListType, TupleType, DictType)
+    if isinstance(found, containers) or isinstance(kind, containers):
         return term
     simpler = simplify_unbroadcast(b, term, primal, dims_of(kind))
     if simpler is not None:
@@ -183,3 +247,12 @@ def match_dtype(b: Builder, term: Atom, kind: Type) -> Atom:
 def value_hint(value: Atom, suffix: str) -> str:
     """The name of an adjoint or tangent: that of its primal with a suffix."""
     return f"{value.hint}{suffix}" if isinstance(value, Value) and value.hint else ""
+
+
+def distinct_hint(hint: str, others: Iterable[Value]) -> str:
+    """The name of one more parameter."""
+    taken = {v.hint for v in others}
+    name, number = hint, 2
+    while hint and name in taken:
+        name, number = f"{hint}{number}", number + 1
+    return name

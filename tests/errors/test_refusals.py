@@ -188,3 +188,18 @@ def test_dtypes_of_gradients_of_arrays(dtype):
     gx, gy = srcad.grad(lambda x, y: np.sum(x * y), (0, 1))(x, np.ones(2))
     assert (gx.dtype, gy.dtype) == (dtype, np.float64)
     assert srcad.grad(lambda x: np.sum(x * x))(x).dtype == dtype
+
+
+def none_after_all(x):
+    for k in range(3):
+        if x * k > 10.0:
+            return x * x
+
+
+@pytest.mark.parametrize(
+    "derivative", [srcad.grad, srcad.value_and_grad, srcad.derivative, srcad.jacfwd, srcad.jacrev]
+)
+def test_a_result_that_is_none_at_run_time(derivative):
+    assert np.max(derivative(none_after_all)(20.0)) in (40.0, 400.0)
+    with pytest.raises(TypeError, match="returned None"):
+        derivative(none_after_all)(2.0)

@@ -517,3 +517,17 @@ def callee_overwrites_its_argument(x):
     y = x
     z = change(y)
     return z * y
+
+
+@case((1.3, np.array([0.4, 0.9, 0.2])))
+def recursion_that_returns_a_tuple(x, v):
+    def go(n, a):
+        if n == 0:
+            return a, x
+        b, c = go(n - 1, a * v)
+        if n % 2:
+            return b * c, c * np.sum(b)
+        return b + a, c
+
+    p, q = go(4, v)
+    return np.sum(p) * q

@@ -471,3 +471,114 @@ def cleared_and_filled(x, y):
     p.clear()
     p.append(total)
     return p[0] * x + len(p)
+
+
+@case((0.3, 0.8, {"a": 1.0, "b": -2.0}), (0.3, 1.2, {"a": 1.0, "b": -2.0}))
+def key_added_on_one_path(x, y, table):
+    if y < 1.0:
+        table["c"] = x * y
+    return math.sin(sum(table.values()))
+
+
+# ---- integers among floats
+
+
+@case((0.7, 1.1))
+def list_of_integers_that_become_floats(x, y):
+    values = [1, x, 2]
+    for k in range(4):
+        values[k % 3] = values[(k + 1) % 3] * y
+    return values[0] * values[1] + values[2]
+
+
+@case((0.7, 1.1))
+def zip_of_tuples_with_integers(x, y):
+    total = 0
+    for a, b in zip((1, x, 2), (y, 0, x), strict=True):
+        total += a * b * b
+    return total
+
+
+@case((0.7, 1.1))
+def tuple_with_integers_read_in_a_loop(x, y):
+    steps = (1, x, y, 0)
+    total = x
+    for k in range(8):
+        total = total * y + steps[k % 4] * steps[(k + 1) % 4]
+    return total
+
+
+@case((0.7, 1.1))
+def pairs_with_integers_in_a_list(x, y):
+    pairs = []
+    for k in range(4):
+        pairs.append((k, x * k, 1 if k % 2 else y))
+    return sum(i * a * b * a for i, a, b in pairs)
+
+
+@case((0.7, np.array([0.3, -0.4])))
+def integers_that_become_arrays(x, v):
+    state = [0, 1]
+    for k in range(3):
+        state[0] = state[0] * x + v
+        state[1] = state[1] * v + k
+    return np.sum(state[0] ** 2 * state[1])
+
+
+@case((0.7, 1.1, 0.2), (0.7, 1.1, 3.0))
+def sorted_numbers_with_an_integer(x, y, z):
+    low, middle, high = sorted([1, x * y, z * x])
+    return low * middle**2 + high * x
+
+
+@case((0.3, np.float64(-0.4)))
+def dict_entry_added_in_nested_loops(y, x):
+    table = {"a": 1.0, "b": x}
+    for b in (0.3, 0.7):
+        for k in range(2):
+            table["c"] = x * b
+        x = table["a"] * y - np.array([0.3, 0.7])[k % 2] * table["b"]
+    return x * table["c"]
+
+
+# ---- entries that exist on some paths only
+
+
+V3 = np.array([0.4, 0.9, 0.2])
+
+
+@case((1.3, V3), (2.3, V3))
+def dict_of_arrays_filled_on_some_paths(x, v):
+    table = {"a": v}
+    for k in range(3):
+        if x > k + 0.5:
+            table["b"] = table["a"] * x
+        if "b" in table:
+            table["a"] = table["b"] * table["a"]
+    return np.sum(table["a"])
+
+
+@case((1.3, V3))
+def list_of_arrays_filled_on_some_paths(x, v):
+    slots = [None] * 3
+    for k in range(5):
+        i = k % 3
+        if slots[i] is None:
+            slots[i] = v * k
+        else:
+            slots[i] = slots[i] * slots[i] + x
+    return sum(np.sum(a) for a in slots)
+
+
+@case((1.3, V3))
+def array_that_stays_none_on_some_paths(x, v):
+    w = None
+    for k in range(3):
+        if k == 5:
+            w = v * x
+        if w is not None:
+            v = v + w
+        if k == 1:
+            u = v * v
+            v = u * x
+    return np.sum(v * u)

@@ -411,3 +411,95 @@ def lorenz(x, y, z):
         dz = x * y - 8.0 / 3.0 * z
         x, y, z = x + 0.01 * dx, y + 0.01 * dy, z + 0.01 * dz
     return x * y * z
+
+
+# ---- lists, dicts and helpers in loops
+
+
+@case((0.7, 1.1, 4))
+def list_left_behind_by_its_variable(x, y, n):
+    xs, total = [x, y], 0.0
+    for _ in range(n):
+        last = xs
+        xs = [last[0] * y, x + total]
+        total += last[0] * xs[0]
+    return total * last[1] + xs[1]
+
+
+@case((0.7, 1.1, 4))
+def list_left_behind_and_changed(x, y, n):
+    xs, total = [x, y], 0.0
+    for _ in range(n):
+        last = xs
+        xs = [last[0] * y, x]
+        last[1] = total + x
+        total += last[0] * last[1] * xs[0]
+    return total * last[1] + xs[1]
+
+
+@case((0.7, 1.1, 4))
+def list_left_behind_under_two_names(x, y, n):
+    xs, kept, total = [x, y], [y, y], 0.0
+    for _ in range(n):
+        one = xs
+        other = xs
+        xs = [total * x, y]
+        total += kept[0] * one[1] + other[0]
+        kept = other
+    return total * kept[0] + xs[0] * one[0] * other[1]
+
+
+@case((0.7, 1.1, 4))
+def list_left_behind_in_a_tuple(x, y, n):
+    xs, total = [x, y], 0.0
+    for k in range(n):
+        pair = (xs, k)
+        xs = [total * x, xs[0]]
+        total += xs[1] * pair[0][1]
+    pair[0][0] = total * x
+    return total * pair[0][0] + xs[0]
+
+
+@case(([1.0, 2.0], 0.4, 3))
+def list_changed_and_bound_anew(xs, z, n):
+    xs, total = list(xs), 0.0
+    for k in range(n):
+        xs.append(total * z)
+        total += sum(xs)
+        xs = [z, 0.7 * k]
+    return sum(xs) * total
+
+
+@case(({"a": 1.0, "b": 2.0}, 0.4, 3))
+def dict_changed_and_bound_anew(table, z, n):
+    table, total = dict(table), 0.0
+    for _ in range(n):
+        table["a"] = total * z + 1.0
+        total += table["a"] * table["b"]
+        table = {"a": 0.3, "b": 0.7 * z}
+    return total * table["b"]
+
+
+@case((np.array([1.0, 2.0]), np.array([1.5, 2.0, 0.3]), 0.3))
+def helper_with_a_closure_called_in_a_loop(x, y, scale):
+    def weigh(a):
+        for _ in range(2):
+            weight = lambda d: d * a * scale  # noqa: E731
+        return weight(a)
+
+    for a in y:
+        for c, d in zip([a for _ in range(2)], x, strict=True):
+            scale += weigh(d * c) * weigh(d)
+    return scale
+
+
+@case((np.array([0.3, 2.0, 1.0]), 0.4))
+def zip_of_a_short_list_and_an_array(x, y):
+    total = 0.0
+    for a, b in zip([0.9], x, strict=False):
+        total += a * b * b
+    for a, b in zip([y * v for v in (0.3, 0.8)], [y for _ in range(2)], strict=True):
+        total += a * b
+    for a, b in zip([x], [x * y for _ in x], strict=False):
+        total += np.sum(a * b)
+    return total

@@ -383,3 +383,44 @@ def while_true_return(x):
         y = y * 1.9
         if y > 3:
             return y * y
+
+
+@case((1.7, 0.9), (0.5, 9.0))
+def return_in_a_loop_and_nowhere_else(x, y):
+    for k in range(4):
+        x = x * x * y - 0.1 * x
+        if x > 3.0 * y:
+            return x * y / (k + 1)
+
+
+@case((np.array([0.5, -0.2]), 0.9))
+def helper_that_may_return_none(x, y):
+    def first_above(limit):
+        for v in x:
+            if v * y > limit:
+                return v * y**2
+
+    low, high = first_above(-3.0), first_above(3.0)
+    return low if high is None else high
+
+
+@case((1.3, 0.9), (3.5, 0.9))
+def while_after_a_loop_that_may_return(x, y):
+    for k in range(3):
+        if x * k > 5.0:
+            return x * y
+        x = x * y
+    total = 0.0
+    while total < 3.0:
+        total += x * y + total * total + x
+    return x * total
+
+
+@case(({"a": 0.9, "b": 1.3}, 1.3, 2), ({"a": 0.9, "b": 1.3}, 1.3, 5))
+def dict_changed_before_a_return_in_a_loop(table, x, last):
+    table = dict(table)
+    for k in range(3):
+        table["c"] = math.cos(x * k)
+        if k == last:
+            return x * table["c"]
+    return sum(table.values()) * x

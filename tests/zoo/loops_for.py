@@ -503,3 +503,27 @@ def loop_variable_shadows_argument(x, xs):
     for x in xs:
         y = y * x
     return y * x
+
+
+@case((0.3, np.array([-1.0, 0.2, 1.3])), (1.2, np.array([-1.0, 0.2, 1.3])))
+def array_reassigned_on_some_paths_of_a_loop(x, y):
+    total = 0.0
+    for a in (0.3, 0.7, 1.2):
+        if a > x:
+            z = np.cos(y * a)
+            if a < 1.0:
+                y = y * z
+            total += np.sum(z * y)
+    return total + y[0] ** 2
+
+
+@case((np.float64(-0.2), np.array([-1.0, 1.0, 2.0])))
+def scalar_added_to_itself_under_arrays_of_unknown_rank(x, y):
+    x += x
+    stacked = np.stack([np.array([0.3, 0.7, 1.2]), y])
+    return np.sum(stacked @ (1.0 + np.array([1.0, 1.0, math.atan(x)])))
+
+
+@case((-1.0, np.array([0.3, 0.7])))
+def sum_over_joined_pieces(x, y):
+    return sum(x * c**2 for c in np.concatenate([y[[1, 0]], np.array([x, 1.0, 1.0])[:1]]))

@@ -211,3 +211,12 @@ def no_trip_leaves_all_untouched(x, y):
         x = x * y
         y = y * 0.9
     return z + x + y
+
+
+@case((np.array([0.4, -1.1, 0.7]), 0.3), (np.array([0.4, -1.1, 0.7]), 2.0))
+def array_reassigned_in_a_loop_that_may_not_run(x, y):
+    count = 0
+    while count < 2 and np.all(y < np.array([1.0, 2.0])):
+        count += 1
+        x = (x / (1.5 + y**2))[::-1]
+    return np.sum(x**3)

@@ -1,0 +1,131 @@
+"""Existence: which values may be missing at run time.
+
+A branch hands over nothing for what only the other one computes, and what a loop body computes does
+not exist before the first iteration.  Containers pass that on: what is kept of an iteration is a
+tuple, and an item of it may be missing.  The shape of such a value can be asked only at run time,
+of what is there.
+
+    t = if c: yield a else: yield UNDEFINED     |    t may be missing,
+    p = make_tuple(t, x)                        |    so may an item of p
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+from srcad import runtime
+from srcad.ir import (
+    UNDEFINED,
+    Accumulate,
+    Apply,
+    Atom,
+    Block,
+    Call,
+    Effect,
+    For,
+    If,
+    Items,
+    Op,
+    Try,
+    Update,
+    Value,
+    While,
+    With,
+)
+from srcad.ir.core import make_dict, make_list, make_tuple, select
+from srcad.ir.types import DictType, ListType, TupleType, Type, Unknown
+
+Values = dict[Value, None]
+
+_PASSING: frozenset[Any] = frozenset(
+    {
+        *(make_tuple, make_list, make_dict, select, operator.getitem, list, tuple, dict),
+        *(dict.get, runtime.copied, runtime.own, runtime.zeros_like, runtime.shadow, runtime.add),
+    }
+)
+"""Calls that also go through with what is missing, and hand it on."""
+
+
+def missing_values(block: Block, params: Iterable[Value] = ()) -> Values:
+    """The values of a block, and of the blocks in it, that may be missing or have missing items.
+
+    ``params`` are the parameters of a function that stays one: what is packed into them is unknown.
+    """
+    missing: Values = {p: None for p in params if _packs(p.type)}
+    _collect(block, missing)
+    return missing
+
+
+def _packs(kind: Type) -> bool:
+    return isinstance(kind, (TupleType, ListType, DictType, Unknown))
+
+
+def _any(atoms: Iterable[Atom], missing: Values) -> bool:
+    return any(a is UNDEFINED or a in missing for a in atoms)
+
+
+def _collect(block: Block, missing: Values) -> None:
+    for op in block.ops:
+        _visit(op, missing)
+
+
+def _visit(op: Op, missing: Values) -> None:
+    match op:
+        case Apply():
+            if op.callee in _PASSING and _any(op.args, missing):
+                missing[op.result] = None
+        case Effect():
+            pass
+        case Update():
+            if _any((op.target, *op.args), missing):
+                missing[op.version] = None
+                if op.result is not None:
+                    missing[op.result] = None
+        case Accumulate():
+            if _any((op.target,), missing):
+                missing[op.version] = None
+        case Call():
+            missing.update((r, None) for r in op.results if _packs(r.type))
+        case If():
+            _branches((op.then, op.orelse), op.results, missing)
+        case With():
+            _branches((op.body,), op.results, missing)
+        case Try():
+            _branches((op.body, *(h.body for h in op.handlers)), op.results, missing)
+        case For() | While():
+            _loop(op, missing)
+
+
+def _branches(inner: tuple[Block, ...], results: tuple[Value, ...], missing: Values) -> None:
+    for block in inner:
+        _collect(block, missing)
+    for k, result in enumerate(results):
+        if _any((b.yields[k] for b in inner if b.yields), missing):
+            missing[result] = None
+
+
+def _loop(op: For | While, missing: Values) -> None:
+    count = len(op.streams) if isinstance(op, For) else 0
+    if isinstance(op, For):
+        for target, stream in zip(op.body.params, op.streams, strict=False):
+            if isinstance(stream, Items) and _any((stream.sequence,), missing):
+                missing[target] = None
+    params = op.body.params[count:]
+    pairs = [(p, (init,)) for p, init in zip(params, op.carried, strict=True)]
+    ends = [(p, (end,)) for p, end in zip(params, op.body.yields, strict=False)]
+    before = -1
+    while len(missing) > before:
+        before = len(missing)
+        for param, atoms in (*pairs, *ends):
+            if _any(atoms, missing):
+                missing[param] = None
+        _collect(op.body, missing)
+    for param, result in zip(params, op.results, strict=True):
+        if param in missing:
+            missing[result] = None
+    if isinstance(op, While):
+        for param, inside in zip(params, op.test.params, strict=True):
+            if param in missing:
+                missing[inside] = None
