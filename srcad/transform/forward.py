@@ -386,7 +386,7 @@ class Pusher:
             return
         if isinstance(op.target.type, Array):
             # before the write: what is written there may be the very array
-            item = self._item(b, op.args[1], op.target)
+            item = self.item(b, op.args[1], op.target.type)
             dot = self._own(b, op.target)
             dot = b.update(op.callee, dot, op.args[0], item, path=op.path)
             b.append(op)
