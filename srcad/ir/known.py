@@ -154,7 +154,24 @@ def _getitem_type(obj: Atom, index: Atom) -> Type | None:
             return item
         case Opaque(name="str"), _:
             return STRING
+        case Array(dtype=dtype, dims=dims), Value(type=at) if dtype is not None and dims:
+            return _picked_type(dtype, dims, at.items if isinstance(at, TupleType) else (at,))
     return None
+
+
+def _picked_type(dtype: str, dims: tuple[Size, ...], index: tuple[Type, ...]) -> Type | None:
+    """What integers and slices of run time pick of an array: no sample has to be large enough."""
+    left, found = list(dims), []
+    for kind in index:
+        if isinstance(kind, Number) and kind.kind == "int" and left:
+            left.pop(0)
+        elif kind == Opaque("slice") and left:
+            left.pop(0)
+            found.append(None)
+        else:
+            return None
+    shape: tuple[Size, ...] = (*found, *left)
+    return Array(dtype, shape) if shape else NumPyScalar(dtype)
 
 
 def _add_type(x: Atom, y: Atom) -> Type | None:

@@ -36,7 +36,7 @@ from srcad.ir.core import (
     check_bound,
     make_tuple,
 )
-from srcad.ir.sharing import SHAPE, views
+from srcad.ir.sharing import SHAPE, holds_arrays, views
 from srcad.ir.text import format_function
 from srcad.ir.types import Array, Type
 from srcad.ir.walk import operands, results
@@ -60,7 +60,7 @@ class _Verifier:
         self.consumed: dict[Value, Op] = {}
         """Versions that an update has written over, on the path that leads here."""
         self.sources: dict[Value, tuple[Value, ...]] = {}
-        """For each view, the arrays whose memory it shares."""
+        """For each view, and for lists of views, the arrays whose memory is shared."""
         self.op: Op | None = None
 
     def run(self) -> None:
@@ -113,7 +113,11 @@ class _Verifier:
 
     def is_stale(self, value: Value) -> bool:
         """Whether a value, or an array it is a view of, has been written over."""
-        return value in self.consumed or any(map(self.is_stale, self.sources.get(value, ())))
+        if value in self.consumed:
+            return True
+        return isinstance(value.type, Array) and any(
+            map(self.is_stale, self.sources.get(value, ()))
+        )
 
     def reads_shape(self, value: Value) -> bool:
         """Whether only the shape is asked for, which no write changes."""
@@ -217,8 +221,16 @@ class _Verifier:
                 self.call(op)
         for value in results(op):
             self.define(value)
-        if isinstance(op, Apply) and isinstance(op.result.type, Array):
-            self.sources[op.result] = tuple(views(op))
+        if isinstance(op, Apply) and holds_arrays(op.result.type):
+            # an item of a list is no view of the list, but of what arrays in it are views of
+            found: dict[Value, None] = {}
+            for atom in views(op):
+                if isinstance(atom.type, Array):
+                    found[atom] = None
+                else:
+                    found.update(dict.fromkeys(self.sources.get(atom, ())))
+            if found:
+                self.sources[op.result] = tuple(found)
 
     def for_(self, op: For) -> None:
         carried = len(op.carried)

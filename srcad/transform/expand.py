@@ -604,7 +604,7 @@ def settle(low: Lowering, value: Abstract) -> Abstract:
             return settle(low, low.bound(value))
         case ArrayRef():
             return low.read(value)
-        case ListRef() | DictRef() | ObjectRef():
+        case ListRef() | DictRef() | ObjectRef() if ("place", value.place, "") in low.state:
             contents = low.contents(value)
             match contents:
                 case Items(items=items):

@@ -22,8 +22,8 @@ from srcad import runtime
 from srcad.ir import Apply, Atom, Block, Literal, Op, Update, Value
 from srcad.ir.build import Builder
 from srcad.ir.infer import atom_type
-from srcad.ir.sharing import is_basic_index, views
-from srcad.ir.types import Array, TupleType, is_differentiable
+from srcad.ir.sharing import holds_arrays, is_basic_index, views
+from srcad.ir.types import Array, is_differentiable
 from srcad.ir.walk import all_ops
 from srcad.transform import spaces
 from srcad.transform.adjoints import Adjoints
@@ -158,11 +158,13 @@ class Volatile:
     def note(self, block: Block) -> None:
         """Find the views in a block and the blocks in it."""
         for op in all_ops(block):
-            if not isinstance(op, Apply) or not isinstance(op.result.type, (Array, TupleType)):
-                continue
-            if any(a in self.written or a in self.views for a in op.args if isinstance(a, Value)):
-                if any(a in self.written or a in self.views for a in views(op)):
+            if isinstance(op, Apply) and holds_arrays(op.result.type):
+                known = [a for a in op.args if isinstance(a, Value) and self._moves(a)]
+                if known and any(a in known for a in views(op)):
                     self.views[op.result] = op
+
+    def _moves(self, value: Value) -> bool:
+        return value in self.views or (value in self.written and isinstance(value.type, Array))
 
     def __contains__(self, value: object) -> bool:
         return value in self.written or value in self.views

@@ -4,6 +4,8 @@
 that changes.  What generated code computes is compared with this.
 """
 
+import operator
+
 import numpy as np
 
 from srcad.ir.core import (
@@ -63,9 +65,12 @@ def run_op(op, env):
         case Update():
             version = copy(env[op.target])
             args = [read(a, env) for a in op.args]
-            in_place = op.callee.__name__.startswith("i") and op.callee.__module__ == "_operator"
-            out = op.callee(version, *args)
-            env[op.version] = out if in_place else version
+            if op.callee in (operator.iadd, operator.isub):  # of an index and a term
+                index, term = args
+                out = version[index] = op.callee(version[index], term)
+            else:
+                out = op.callee(version, *args)
+            env[op.version] = version
             if op.result is not None:
                 env[op.result] = out
         case Accumulate():

@@ -330,7 +330,8 @@ class Generator:
         kind = scope.buffers[number].type
         if kind == A:
             if self.chance(0.3):
-                self.update(scope, ops, number, operator.iadd, (self.pick(scope, ops, A),))
+                term = self.pick(scope, ops, A)
+                self.update(scope, ops, number, operator.iadd, (Literal(Ellipsis), term))
                 return
             index, term = self.index(scope, ops), self.pick(scope, ops, FLOAT)
             if self.chance(0.5):
