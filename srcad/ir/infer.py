@@ -137,6 +137,8 @@ def _unsampled(callee: Callable[..., Any], kinds: list[Type | None]) -> Type:
         builtins.isinstance,
     ):
         return BOOL
+    if callee in _NEW_ARRAYS:
+        return UNKNOWN
     if all(isinstance(k, Opaque) for k in known if k is not None) and known:
         return BOOL if callee in _BOOLEAN else OBJECT
     if any(isinstance(k, Opaque) and k not in (STRING,) and k != NONE for k in known):
@@ -157,6 +159,9 @@ def _unsampled(callee: Callable[..., Any], kinds: list[Type | None]) -> Type:
             return Array(d, None)
     return UNKNOWN
 
+
+_NEW_ARRAYS = {np.arange, np.eye, np.tri, np.zeros, np.ones, np.empty, np.indices, np.ix_}
+"""What makes arrays of sizes: those of unknown arrays are opaque, the arrays are not."""
 
 _ARITHMETIC = {
     operator.add, operator.sub, operator.mul, operator.truediv, operator.pow,
@@ -382,7 +387,6 @@ _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
     operator.is_not: _always(BOOL),
     operator.not_: _always(BOOL),
     operator.contains: _always(BOOL),
-    np.cross: _cross_type,
     runtime.minors: _minors_type,
     runtime.cofactors: lambda a: atom_type(a),
     runtime.is_regular: _always(BOOL),

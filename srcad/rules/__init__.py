@@ -4,6 +4,7 @@ from importlib import import_module
 
 from srcad.rules.registry import (
     Rule,
+    composition,
     constant,
     differential,
     digest,
@@ -15,6 +16,7 @@ from srcad.rules.registry import (
     is_sequence,
     linear,
     lookup,
+    lookup_composition,
     lookup_pullback,
     lookup_transpose,
     multilinear,
@@ -26,6 +28,7 @@ from srcad.rules.registry import (
 
 __all__ = [
     "Rule",
+    "composition",
     "constant",
     "differential",
     "digest",
@@ -37,6 +40,7 @@ __all__ = [
     "is_sequence",
     "linear",
     "lookup",
+    "lookup_composition",
     "lookup_pullback",
     "lookup_transpose",
     "multilinear",

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 
-from srcad.rules.registry import differential, linear, methods, pullback
+from srcad.rules.intrinsics import evened
+from srcad.rules.registry import composition, differential, linear, methods, pullback
 
 # ---- what the bodies share
 
@@ -246,62 +247,41 @@ def average(a, axis=None, weights=None, keepdims=False, *, da, dweights, out):
     return np.sum(change, axis, keepdims=keepdims) / scale
 
 
+def along_first(a, axis):
+    """The values that go into one result along the first axis."""
+    return np.reshape(a, -1) if axis is None else np.moveaxis(a, axis, 0)
+
+
 @differential(np.median)
 def median(a, axis=None, keepdims=False, *, da, out):
-    """Among equal values the stable order decides which one is in the middle."""
-    if axis is None:
-        x = np.reshape(a, -1)
-        dx = np.reshape(da, -1)
-    else:
-        x = np.moveaxis(a, axis, -1)
-        dx = np.moveaxis(da, axis, -1)
-    n = np.shape(x)[-1]
-    middle = np.argsort(x, axis=-1, kind="stable")[..., (n - 1) // 2 : n // 2 + 1]
-    return np.reshape(np.mean(np.take_along_axis(dx, middle, -1), -1), np.shape(out))
+    """Equal values share the derivative equally."""
+    x = along_first(a, axis)
+    order = np.argsort(x, axis=0, kind="stable")
+    values = np.take_along_axis(x, order, 0)
+    changes = evened(np.take_along_axis(along_first(da, axis), order, 0), values, 0)
+    n = np.shape(x)[0]
+    return np.reshape(np.mean(changes[(n - 1) // 2 : n // 2 + 1], 0), np.shape(out))
 
 
 @differential(np.quantile)
 def quantile(a, q, axis=None, keepdims=False, *, da, dq, out):
-    """The default method, linear between order statistics; at one of them the slope above it."""
-    if axis is None:
-        x = np.reshape(a, -1)
-        dx = np.reshape(da, -1)
-    else:
-        x = np.moveaxis(a, axis, 0)
-        dx = np.moveaxis(da, axis, 0)
+    """The default method, linear between order statistics; at one of them the slope above it.
+    Equal values share the derivative equally."""
+    x = along_first(a, axis)
     order = np.argsort(x, axis=0, kind="stable")
     values = np.take_along_axis(x, order, 0)
-    changes = np.take_along_axis(dx, order, 0)
-    last = np.shape(x)[0] - 1
+    changes = evened(np.take_along_axis(along_first(da, axis), order, 0), values, 0)
+    last = np.shape(values)[0] - 1
     below = np.clip(np.floor(q * last), 0, max(last - 1, 0))
     lower = below.astype(int)
     upper = np.minimum(lower + 1, last)
-    tail = np.shape(q) + (1,) * (np.ndim(x) - 1)
+    tail = np.shape(q) + (1,) * (np.ndim(values) - 1)
     w = np.reshape(q * last - below, tail)
     slope = last * (values[upper] - values[lower])
     dout = (1 - w) * changes[lower] + w * changes[upper] + slope * np.reshape(dq, tail)
     return np.reshape(dout, np.shape(out))
 
 
-@differential(np.percentile)
-def percentile(a, q, axis=None, keepdims=False, *, da, dq, out):
-    """As `np.quantile`, in hundredths."""
-    if axis is None:
-        x = np.reshape(a, -1)
-        dx = np.reshape(da, -1)
-    else:
-        x = np.moveaxis(a, axis, 0)
-        dx = np.moveaxis(da, axis, 0)
-    order = np.argsort(x, axis=0, kind="stable")
-    values = np.take_along_axis(x, order, 0)
-    changes = np.take_along_axis(dx, order, 0)
-    last = np.shape(x)[0] - 1
-    position = q / 100 * last
-    below = np.clip(np.floor(position), 0, max(last - 1, 0))
-    lower = below.astype(int)
-    upper = np.minimum(lower + 1, last)
-    tail = np.shape(q) + (1,) * (np.ndim(x) - 1)
-    w = np.reshape(position - below, tail)
-    slope = last / 100 * (values[upper] - values[lower])
-    dout = (1 - w) * changes[lower] + w * changes[upper] + slope * np.reshape(dq, tail)
-    return np.reshape(dout, np.shape(out))
+@composition(np.percentile, wrt=("a", "q"))
+def percentile(a, q, axis=None, keepdims=False):
+    return np.quantile(a, q / 100, axis, keepdims=keepdims)

@@ -15,6 +15,10 @@ linear in it, the differential otherwise.
     def multiply(ct, x, y):
         return ct * y, ct * x
 
+    @composition(np.trapezoid, wrt=("y", "x"))   made of functions that have rules
+    def trapezoid(y, x):
+        return np.sum(np.diff(x) * (y[1:] + y[:-1]) / 2)
+
 Parameters of a body, by kind:
 
 - positional: the arguments of the primitive, with its names and defaults; the first parameter `ct`
@@ -25,6 +29,9 @@ Parameters of a body, by kind:
 
 An argument without a differential and outside `wrt` must be inactive: a compiler refuses it
 otherwise. What has a zero derivative says so, by a differential that is not used or a returned 0.
+
+A composition takes the place of the call: it is the function itself, written out. What it does not
+support it refuses, by raising `MissingRule`.
 
 A function has at most one differential, one transpose and one pullback. It has a differential *and*
 a transpose where it is linear in some arguments only (`x / y` in `x`): the differential then covers
@@ -49,6 +56,7 @@ from srcad.errors import RuleError
 
 __all__ = [
     "Rule",
+    "composition",
     "constant",
     "differential",
     "digest",
@@ -60,6 +68,7 @@ __all__ = [
     "is_sequence",
     "linear",
     "lookup",
+    "lookup_composition",
     "lookup_pullback",
     "lookup_transpose",
     "methods",
@@ -73,7 +82,7 @@ __all__ = [
 Function = Any
 """A primitive: a function, a ufunc, a method or attribute descriptor, a type; anything hashable."""
 
-Kind = Literal["differential", "linear", "multilinear", "pullback"]
+Kind = Literal["differential", "linear", "multilinear", "pullback", "composition"]
 _Body = TypeVar("_Body", bound=Callable[..., Any])
 _F = TypeVar("_F")
 
@@ -114,6 +123,7 @@ class Rule:
 _rules: dict[Function, Rule] = {}
 _transposes: dict[Function, Rule] = {}
 _pullbacks: dict[Function, Rule] = {}
+_compositions: dict[Function, Rule] = {}
 _in_order: list[Rule] = []
 _constant: dict[Function, None] = {}
 _effects: dict[Function, None] = {}
@@ -235,6 +245,23 @@ def pullback(
     return register
 
 
+def composition(
+    *functions: Function,
+    wrt: str | tuple[str, ...],
+    domain: str = "real",
+    sequences: tuple[str, ...] = (),
+    replace: bool = False,
+) -> Callable[[_Body], _Body]:
+    """Declare `functions` by what they are made of: the body is called in their place."""
+
+    def register(body: _Body) -> _Body:
+        rule = _rule("composition", functions, body, wrt, domain, False, sequences)
+        _add(rule, _compositions, replace)
+        return body
+
+    return register
+
+
 def constant(*functions: _F, replace: bool = False) -> _F:
     """Declare that `functions` have a zero derivative wherever they have one; also a decorator."""
     return _mark(_constant, functions, replace)
@@ -250,8 +277,9 @@ def effect(*functions: _F, replace: bool = False) -> _F:
 
 
 def lookup(function: Function) -> Rule | None:
-    """The rule from which forward and reverse follow: the differential, else the transpose."""
-    return _get(_rules, function) or _get(_transposes, function)
+    """The rule from which forward and reverse follow: the differential, else the transpose, else
+    what the function is composed of."""
+    return _get(_rules, function) or _get(_transposes, function) or _get(_compositions, function)
 
 
 def lookup_transpose(function: Function) -> Rule | None:
@@ -262,6 +290,11 @@ def lookup_transpose(function: Function) -> Rule | None:
 def lookup_pullback(function: Function) -> Rule | None:
     """The hand-written reverse of `function`, if there is one."""
     return _get(_pullbacks, function)
+
+
+def lookup_composition(function: Function) -> Rule | None:
+    """What takes the place of calls of `function`, if anything does."""
+    return _get(_compositions, function)
 
 
 def is_constant(function: Function) -> bool:
@@ -326,7 +359,7 @@ def _rule(
     name = body.__name__
     present = tuple(dict.fromkeys(f for f in functions if f is not None and _hashable(f)))
     own = list(inspect.signature(body).parameters.values())
-    if kind != "differential":
+    if kind not in ("differential", "composition"):
         if not own or own[0].name != "ct" or own[0].kind not in _POSITIONAL:
             raise RuleError(None, f"the first parameter of rule {name!r} must be `ct`")
         own = own[1:]
@@ -433,7 +466,7 @@ def _mark(table: dict[Function, None], functions: tuple[_F, ...], replace: bool)
                 None, f"{_label(function)} has a rule", "pass replace=True to replace it"
             )
         if is_known(function):
-            for rule_table in (_rules, _transposes, _pullbacks):
+            for rule_table in (_rules, _transposes, _pullbacks, _compositions):
                 rule_table.pop(function, None)
             for marked in (_constant, _effects):
                 marked.pop(function, None)
@@ -445,7 +478,7 @@ def _mark(table: dict[Function, None], functions: tuple[_F, ...], replace: bool)
 
 def _drop_unused() -> None:
     """Take the rules that cover nothing any more out of the order of definition."""
-    in_use = {id(r) for t in (_rules, _transposes, _pullbacks) for r in t.values()}
+    in_use = {id(r) for t in (_rules, _transposes, _pullbacks, _compositions) for r in t.values()}
     _in_order[:] = [r for r in _in_order if id(r) in in_use]
 
 

@@ -3,6 +3,7 @@
 from srcad.runtime.checks import require_number, require_scalar, stop_gradient
 from srcad.runtime.contractions import contraction, transposed_subscripts
 from srcad.runtime.determinants import cofactors, is_regular, minors
+from srcad.runtime.order import evened
 from srcad.runtime.products import over, times
 from srcad.runtime.shapes import add, add_at, copied, fitted, own, shadow, unbroadcast, zeros_like
 from srcad.runtime.special import polygamma
@@ -13,6 +14,7 @@ __all__ = [
     "cofactors",
     "contraction",
     "copied",
+    "evened",
     "fitted",
     "is_regular",
     "minors",

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from srcad.rules.intrinsics import fitted, over, times, unbroadcast
+from srcad.rules.intrinsics import evened, fitted, over, times, unbroadcast
 from srcad.rules.special import polygamma
 from srcad.runtime import add, cofactors, minors, shadow, zeros_like
 
@@ -420,7 +420,12 @@ case(np.linspace, R(), R(), 5)
 case(np.linspace, R(), 2.0, 5, False)
 case(np.linspace, R(3), R(), 4)
 case(np.logspace, R(), R(), 4)
+case(np.logspace, R(2), R(), 4, axis=1)
+case(np.logspace, R(), R(), 3, False, P())
 case(np.geomspace, P(), P(), 4)
+case(np.geomspace, P(3), P(2, 1), 4, endpoint=False, axis=-1)
+case(np.geomspace, 2, P(2), 4)
+case(np.linspace, R(3), R(2, 1), 4, axis=2)
 
 # ---- indexing
 
@@ -474,6 +479,9 @@ for axis in (None, 0, 1, -1):
     case(np.sort, R(3, 4), axis)
     case(np.partition, R(3, 4), 2, axis)
 case(np.sort, R(5))
+case(evened, R(5), np.array([0, 0, 1, 2, 2]), 0)
+case(evened, R(2, 3), np.array([[0, 0, 1], [2, 3, 3]]), -1)
+case(evened, R(2, 3), np.array([[0, 0, 1], [0, 3, 3]]), 0)
 for k in (0, 1, -1, 2, -2, 5):
     case(np.diag, R(3), k)
     case(np.diag, R(2, 4), k)
@@ -482,6 +490,8 @@ for k in (0, 1, -1, 2, -2, 5):
     case(np.trace, R(3, 4), k)
     case(np.tril, R(3, 4), k)
     case(np.triu, R(2, 3, 3), k)
+case(np.tril, R(3))
+case(np.triu, R(3), 1)
 case(np.diagonal, R(2, 3, 4), 1, 0, 2)
 case(np.diagflat, R(2, 2), 1)
 case(np.linalg.trace, R(2, 3, 4))
@@ -531,7 +541,14 @@ for edge in (1, 2):
     case(np.gradient, R(5), np.cumsum(P(5)), edge_order=edge)
     case(np.gradient, R(4, 5), axis=1, edge_order=edge)
     case(np.gradient, R(4, 5), np.cumsum(P(4)), axis=0, edge_order=edge)
+case(np.gradient, R(3), [0, 1, 3])
+case(np.gradient, R(4, 5))
+case(np.gradient, R(4, 5), 2)
+case(np.gradient, R(4, 5), P(), np.cumsum(P(5)), edge_order=2)
+case(np.gradient, R(3, 4, 5), P(), 0.5, axis=(2, 0))
 case(np.trapezoid, R(5))
+case(np.trapezoid, R(5), np.cumsum(P(5)), P())
+case(np.trapezoid, R(5), None, P())
 case(np.trapezoid, R(5), dx=P())
 case(np.trapezoid, R(5), np.cumsum(P(5)))
 case(np.trapezoid, R(3, 4), np.cumsum(P(4)))
@@ -542,11 +559,18 @@ for mode in ("full", "same", "valid"):
     case(np.convolve, R(2), R(5), mode)
     case(np.convolve, R(4), R(4), mode)
     case(np.convolve, R(6), R(2), mode)
-    for n, m in ((5, 3), (5, 2), (4, 4), (3, 1)):
+    case(np.convolve, R(3), R(), mode)
+    case(np.convolve, Z(3), R(2), mode)
+    case(np.correlate, Z(3), Z(2), mode)
+    for n, m in ((5, 3), (5, 2), (4, 4), (3, 1), (2, 3), (3, 6)):
         case(np.correlate, R(n), R(m), mode)
 case(np.polyval, R(4), R())
 case(np.polyval, R(4), R(3))
 case(np.polyval, R(1), R(3))
+case(np.polyval, R(4, 3), R())
+case(np.polyval, R(4, 3), R(2, 1))
+case(np.polyval, R(1, 3), R(2, 1))
+case(np.polyval, R(3, 2, 1), R(4))
 case(np.unwrap, 4 * R(6))
 
 # ---- products
@@ -602,6 +626,8 @@ case(np.vdot, R(2, 2), R(2, 2))
 case(np.vdot, Z(3), Z(3))
 case(np.vecdot, R(2, 3), R(2, 3))
 case(np.vecdot, R(3), R(2, 3))
+case(np.vecdot, R(3, 2), R(3, 2), axis=0)
+case(np.vecdot, Z(3, 2), R(4, 3, 1), axis=-2)
 case(np.vecdot, Z(2, 3), Z(3))
 for s, t in (((2, 3), (3,)), ((4, 2, 3), (3,)), ((2, 3), (4, 3)), ((4, 1, 2, 3), (2, 3))):
     case(getattr(np, "matvec", None), R(*s), R(*t))
@@ -620,6 +646,9 @@ for s, t in (((2,), (3,)), ((2, 3), (2, 2)), ((3,), (2, 2)), ((2, 2), (3,)), ((1
 case(np.cross, R(3), R(3))
 case(np.cross, R(2, 3), R(3))
 case(np.cross, R(3, 2), R(3, 2), axis=0)
+case(np.cross, R(3, 2), R(4, 1, 3), axisa=0, axisc=1)
+case(np.linalg.cross, R(2, 3), R(3))
+case(np.linalg.cross, R(3, 2), R(3, 2), axis=0)
 for spec, shapes in (
     ("ij,jk->ik", ((2, 3), (3, 4))),
     ("ij,jk", ((2, 3), (3, 4))),
@@ -709,6 +738,25 @@ for n in (3, 6, 7):
 for f in (np.fft.fft2, np.fft.ifft2, np.fft.fftn, np.fft.ifftn):
     case(f, Z(3, 4))
     case(f, R(2, 3, 4), axes=(0, 1), norm="ortho")
+    case(f, R(3, 4), s=(2, 6), axes=(0, 1), norm="forward")
+for f in (np.fft.fftn, np.fft.ifftn):
+    case(f, Z(3))
+    case(f, Z(2, 3, 4), (5, 3), (2, 0))
+for f in (np.fft.rfft2, np.fft.rfftn):
+    case(f, R(3, 4))
+    case(f, R(3, 4), (4, 3), (0, 1))
+    case(f, R(2, 3, 4), axes=(1, 0), norm="ortho")
+for f in (np.fft.irfft2, np.fft.irfftn):
+    case(f, Z(3, 4))
+    case(f, Z(3, 4), (4, 5), (-2, -1))
+    case(f, Z(2, 3, 4), axes=(1, 2), norm="ortho")
+case(np.fft.rfftn, R(2, 3, 4))
+case(np.fft.irfftn, R(2, 3, 4))
+for norm in (None, "ortho", "forward", "backward"):
+    case(np.fft.hfft, Z(4), norm=norm)
+    case(np.fft.ihfft, R(5), norm=norm)
+case(np.fft.hfft, Z(2, 4), 5, 0)
+case(np.fft.ihfft, R(2, 5), 4)
 case(np.fft.fftshift, R(5))
 case(np.fft.fftshift, R(2, 4), 1)
 case(np.fft.ifftshift, R(5))
