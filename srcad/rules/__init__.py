@@ -24,6 +24,7 @@ from srcad.rules.registry import (
     of_numbers,
     pullback,
     rules,
+    when_imported,
 )
 
 __all__ = [
@@ -68,3 +69,6 @@ _CATALOGUE = (
 
 for _module in _CATALOGUE:
     import_module(f"{__name__}.{_module}")
+
+when_imported("scipy.special", f"{__name__}.scipy_special")
+when_imported("scipy.linalg", f"{__name__}.scipy_linalg")

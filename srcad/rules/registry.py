@@ -45,8 +45,10 @@ from __future__ import annotations
 import hashlib
 import inspect
 import math
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -77,6 +79,7 @@ __all__ = [
     "of_numbers",
     "pullback",
     "rules",
+    "when_imported",
 ]
 
 Function = Any
@@ -128,6 +131,8 @@ _in_order: list[Rule] = []
 _constant: dict[Function, None] = {}
 _effects: dict[Function, None] = {}
 _digest: list[str] = []
+_later: dict[str, str] = {}
+"""Modules of rules for packages that srcad does not need, by the name of the package."""
 
 
 def is_literal(value: object) -> bool:
@@ -299,17 +304,29 @@ def lookup_composition(function: Function) -> Rule | None:
 
 def is_constant(function: Function) -> bool:
     """Whether `function` is declared to have a zero derivative."""
+    _load_what_is_imported()
     return _hashable(function) and function in _constant
 
 
 def is_effect(function: Function) -> bool:
     """Whether `function` is declared to act on the outside."""
+    _load_what_is_imported()
     return _hashable(function) and function in _effects
 
 
 def is_known(function: Function) -> bool:
     """Whether anything is declared for `function`."""
     return is_constant(function) or is_effect(function) or lookup(function) is not None
+
+
+def when_imported(package: str, module: str) -> None:
+    """Load the rules in `module` once the program has imported `package`."""
+    _later[package] = module
+
+
+def _load_what_is_imported() -> None:
+    for package in [p for p in _later if p in sys.modules]:
+        import_module(_later.pop(package))
 
 
 def methods(*names: str) -> tuple[Function, ...]:
@@ -320,11 +337,13 @@ def methods(*names: str) -> tuple[Function, ...]:
 
 def rules() -> Iterator[Rule]:
     """All rules, pullbacks too, in the order of their definition."""
+    _load_what_is_imported()
     return iter(tuple(_in_order))
 
 
 def digest() -> str:
     """A hash of the sources of all rules and of what they cover, the same in every process."""
+    _load_what_is_imported()
     if not _digest:
         state = hashlib.sha256()
         files: dict[str, None] = {}
@@ -483,6 +502,7 @@ def _drop_unused() -> None:
 
 
 def _get(table: dict[Function, Rule], function: Function) -> Rule | None:
+    _load_what_is_imported()
     return table.get(function) if _hashable(function) else None
 
 

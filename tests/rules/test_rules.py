@@ -15,6 +15,7 @@ import pytest
 
 from srcad import rules
 from srcad.rules.registry import Rule
+from tests.rules import samples_scipy  # noqa: F401  (adds to the cases)
 from tests.rules.check_rule import (
     _bind,
     _direction,

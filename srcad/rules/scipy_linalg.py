@@ -1,0 +1,1 @@
+"""Rules of `scipy.linalg`: loaded when SciPy is."""
