@@ -74,7 +74,8 @@ def result_type(
     if any(k == NOTHING for k in kinds):
         return NOTHING
     if any(_hides_structure(k) for k in kinds if k is not None):
-        return _unsampled(callee, kinds)
+        found = _of_any_dtype(callee, args, keywords)
+        return _unsampled(callee, kinds) if found == UNKNOWN else found
     if getattr(callee, "__module__", None) == "math":
         return _math_type(callee)
     key = _memo_key(callee, atoms, len(args), keywords)
@@ -117,6 +118,40 @@ def _hides_structure(kind: Type) -> bool:
         case ListType(item=item):
             return _hides_structure(item)
     return False
+
+
+_DTYPES = ("float32", "float64", "complex128")
+"""No one dtype of the result follows from these but that of comparisons and positions."""
+
+
+def _of_any_dtype(
+    callee: Callable[..., Any], args: tuple[Atom, ...], keywords: tuple[tuple[str, Atom], ...]
+) -> Type:
+    """What holds for every dtype, where that of arrays is all that is not known of them."""
+    atoms = (*args, *(a for _, a in keywords))
+    given = [a.type if isinstance(a, Value) else None for a in atoms]
+    if not any(isinstance(k, Array) and k.dtype is None and k.dims is not None for k in given):
+        return UNKNOWN
+    outcomes = []
+    for dtype in _DTYPES:
+        made = [Value("", _with_dtype(a.type, dtype)) if isinstance(a, Value) else a for a in atoms]
+        if any(_hides_structure(a.type) for a in made if isinstance(a, Value)):
+            return UNKNOWN
+        names = [name for name, _ in keywords]
+        named = tuple(zip(names, made[len(args) :], strict=True))
+        outcomes.append(result_type(callee, tuple(made[: len(args)]), named))
+    return join_all(tuple(outcomes))
+
+
+def _with_dtype(kind: Type, dtype: str) -> Type:
+    match kind:
+        case Array(dtype=None, dims=dims):
+            return Array(dtype, dims)
+        case TupleType(items=items, cls=cls):
+            return TupleType(tuple(_with_dtype(k, dtype) for k in items), cls)
+        case ListType(item=item):
+            return ListType(_with_dtype(item, dtype))
+    return kind
 
 
 # NumPy reads the shape of these off its other arguments; nothing of them is an array of numbers.
@@ -242,6 +277,22 @@ def _minors_type(a: Atom) -> Type | None:
         n - 1 if isinstance(n, int) else Dim(n.base, n.drop + 1) if isinstance(n, Dim) else None
     )
     return Array(kind.dtype, (*kind.dims, less, less))
+
+
+def _eigvals_type(a: Atom) -> Type | None:
+    """Real or complex, by the values of a real matrix."""
+    kind = atom_type(a)
+    if not isinstance(kind, Array) or kind.dtype is None or kind.dims is None:
+        return UNKNOWN
+    return None if np.dtype(kind.dtype).kind == "c" else Array(None, kind.dims[:-1])
+
+
+def _eig_type(a: Atom) -> Type | None:
+    found = _eigvals_type(a)
+    kind = atom_type(a)
+    if not isinstance(found, Array) or not isinstance(kind, Array):
+        return found
+    return TupleType((found, Array(None, kind.dims)), type(np.linalg.eig(np.eye(1))))
 
 
 def _cross_type(x: Atom, y: Atom) -> Type | None:
@@ -391,6 +442,8 @@ _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
     runtime.cofactors: lambda a: atom_type(a),
     runtime.is_regular: _always(BOOL),
     np.linalg.cross: _cross_type,
+    np.linalg.eigvals: _eigvals_type,
+    np.linalg.eig: _eig_type,
     np.shape: _shape_type,
     np.ndarray.shape: _shape_type,
     np.ndarray.tolist: _tolist_type,
@@ -401,7 +454,10 @@ _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
 
 
 class _Examples:
-    """One set of example arguments; ``sizes`` remembers which size stands for what."""
+    """One set of example arguments; ``sizes`` remembers which size stands for what.
+
+    In the last set the sizes fall: a matrix is taller than wide there, and wider in the others.
+    """
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -422,7 +478,7 @@ class _Examples:
     def base(self, base: object) -> int:
         if base not in self.sizes:
             count = len(self.sizes)
-            self.sizes[base] = ((7, 11, 19, 29, 41), (13, 23, 31, 43, 59), (2, 3, 4, 5, 6))[
+            self.sizes[base] = ((7, 11, 19, 29, 41), (13, 23, 31, 43, 59), (6, 5, 4, 3, 2))[
                 self.number
             ][count % 5] + 60 * (count // 5)
         return self.sizes[base]

@@ -326,7 +326,9 @@ def when_imported(package: str, module: str) -> None:
 
 def _load_what_is_imported() -> None:
     for package in [p for p in _later if p in sys.modules]:
-        import_module(_later.pop(package))
+        module = _later.pop(package, None)
+        if module is not None:  # else a module that was loaded just now has looked up something
+            import_module(module)
 
 
 def methods(*names: str) -> tuple[Function, ...]:

@@ -37,9 +37,14 @@ def gamma(z, *, dz, out):
     return out * sc.psi(z) * dz
 
 
-@differential(sc.gammaln, sc.loggamma, domain="positive")
+@differential(sc.gammaln, domain="positive")
 def gammaln(x, *, dx):
     return sc.psi(x) * dx
+
+
+@differential(sc.loggamma, domain="positive")
+def loggamma(z, *, dz):
+    return sc.psi(z) * dz
 
 
 @differential(sc.rgamma, domain="positive")

@@ -3,6 +3,7 @@
 from srcad.runtime.checks import require_number, require_scalar, stop_gradient
 from srcad.runtime.contractions import contraction, transposed_subscripts
 from srcad.runtime.determinants import cofactors, is_regular, minors
+from srcad.runtime.matrices import frechet, row_order
 from srcad.runtime.order import evened
 from srcad.runtime.products import over, times
 from srcad.runtime.shapes import add, add_at, copied, fitted, own, shadow, unbroadcast, zeros_like
@@ -16,6 +17,7 @@ __all__ = [
     "copied",
     "evened",
     "fitted",
+    "frechet",
     "is_regular",
     "minors",
     "over",
@@ -23,6 +25,7 @@ __all__ = [
     "polygamma",
     "require_number",
     "require_scalar",
+    "row_order",
     "shadow",
     "stop_gradient",
     "times",

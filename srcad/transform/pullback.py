@@ -343,7 +343,7 @@ def _or_zero(b: Builder, d: Any, like: Any) -> Any:
         parts = like if isinstance(like, tuple) else (None,) * len(d)
         return tuple(_or_zero(b, one, other) for one, other in zip(d, parts, strict=True))
     if d is None and isinstance(like, Value) and isinstance(like.type, Array):
-        return b.apply(np.zeros_like, like)
+        return b.apply(np.zeros_like, like, Literal(np.int8))  # beside any float it is that float
     return Literal(0.0) if d is None else d
 
 

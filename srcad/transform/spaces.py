@@ -169,7 +169,9 @@ def shaped_type(found: Type, kind: Type) -> Type:
     if isinstance(found, Number):
         dtype = "complex128" if is_complex(found) else "float64"
     if isinstance(kind, Array):
-        return Array(dtype if dtype is not None else kind.dtype, kind.dims)
+        # what is not known may be wider than single precision
+        double = kind.dtype if kind.dtype in ("float64", "complex128") else None
+        return Array(dtype if dtype is not None else double, kind.dims)
     return kind
 
 

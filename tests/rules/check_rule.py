@@ -273,7 +273,10 @@ def _difference(function, rule, primal, tangents):
                 )
             return call(function, rule, there)
 
-        return _map(lambda a, b: (np.asarray(a) - np.asarray(b)) / (2 * h), moved(1), moved(-1))
+        def change(a, b):
+            return (np.asarray(a) * 1.0 - np.asarray(b) * 1.0) / (2 * h)
+
+        return _map(change, moved(1), moved(-1))
 
     rows = [at(1e-4 / 2**k) for k in range(3)]
     for order in (4, 16):

@@ -37,7 +37,7 @@ def _describe(value):
         return value.dtype.kind
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_describe, value))}]"
-    return repr(value)
+    return getattr(value, "__name__", None) or repr(value)
 
 
 CASES = []
@@ -693,6 +693,8 @@ for f in (np.linalg.cholesky, np.linalg.eigh, np.linalg.eigvalsh):
     case(f, S(3))
     case(f, S(2, 2))
 case(np.linalg.eigh, S(3), "U")
+for f in (np.linalg.cholesky, np.linalg.eigvalsh):
+    case(f, S(3) + 0.1j * np.triu(R(3, 3), 1) - 0.1j * np.tril(R(3, 3), -1))
 case(np.linalg.eigvalsh, S(3), "U")
 if np.lib.NumpyVersion(np.__version__) >= "2.0.0":
     case(np.linalg.cholesky, S(3), upper=True)
@@ -706,6 +708,41 @@ case(np.linalg.svdvals, R(2, 2, 3))
 case(np.linalg.qr, R(3, 3))
 case(np.linalg.qr, R(4, 2))
 case(np.linalg.qr, R(2, 3, 2))
+case(np.linalg.qr, R(2, 4))
+case(np.linalg.qr, R(2, 4), "complete")
+case(np.linalg.qr, R(4, 2), "r")
+case(np.linalg.qr, Z(3, 3))
+case(np.linalg.qr, Z(4, 2), "r")
+for a in (M(3), M(2, 2), Z(3, 3), np.array([[1.0, 2.0], [-3.0, 0.5]])):
+    case(np.linalg.eigvals, a)
+    case(np.linalg.eig, a)
+for a in (R(4, 2), R(2, 4), M(3)):
+    case(np.linalg.lstsq, a, R(len(a)))
+    case(np.linalg.lstsq, a, R(len(a), 2), None)
+case(np.linalg.lstsq, Z(4, 2), Z(4))
+case(np.linalg.multi_dot, [R(2, 3), R(3, 4), R(4, 2)])
+case(np.linalg.multi_dot, [R(3), R(3, 4), R(4, 2)])
+case(np.linalg.multi_dot, [R(2, 3), R(3, 4), R(4)])
+case(np.linalg.tensorinv, R(4, 6, 8, 3), 2)
+case(np.linalg.tensorinv, R(6, 2, 3), ind=1)
+case(np.linalg.tensorsolve, R(2, 3, 6), R(2, 3))
+case(np.linalg.tensorsolve, R(2, 6, 3), R(2, 3), (1,))
+case(np.linalg.diagonal, R(2, 3, 4), offset=1)
+for p in (None, 2, -2, 1, -1, "fro", "nuc", np.inf, -np.inf):
+    case(np.linalg.cond, M(3), p)
+case(np.linalg.cond, M(2, 3))
+case(np.linalg.cond, R(4, 2))
+for order in ("fro", "nuc", 1, 2, np.inf):
+    case(np.linalg.matrix_norm, R(2, 3, 4), ord=order)
+case(np.linalg.matrix_norm, R(3, 4), keepdims=True)
+for order in (1, 2, 3, np.inf):
+    case(np.linalg.vector_norm, R(3), ord=order)
+    case(np.linalg.vector_norm, R(2, 3, 4), axis=(0, 2), ord=order)
+    case(np.linalg.vector_norm, R(2, 3), axis=1, keepdims=True, ord=order)
+case(np.linalg.vector_norm, R(2, 3))
+case(np.linalg.vector_norm, R(2, 3), keepdims=True)
+case(np.linalg.vector_norm, R(2, 3, 4), axis=(2, 0), keepdims=True)
+case(np.linalg.vector_norm, Z(3))
 for order in (None, 0, 1, 2, 3, 1.5, -1, np.inf, -np.inf):
     case(np.linalg.norm, R(4), order)
     case(np.linalg.norm, R(3, 4), order, axis=1)

@@ -1,9 +1,11 @@
 """Samples of the rules for SciPy, as those in `samples`."""
 
 import numpy as np
+import scipy.linalg as sl
 import scipy.special as sc
 
-from tests.rules.samples import PAIRS, SHAPES, A, P, R, U, Z, case
+from srcad.runtime import frechet
+from tests.rules.samples import PAIRS, SHAPES, A, M, P, R, S, U, Z, case
 
 
 def F(*shape):
@@ -127,3 +129,93 @@ for axis in (None, 0, -1, (0, 1)):
     case(sc.log_softmax, R(2, 3), axis)
 case(sc.logsumexp, R())
 case(sc.logsumexp, R(3), b=P())
+
+# ---- scipy.linalg
+
+for assume in (None, "gen", "sym", "pos", "her", "upper triangular", "lower triangular"):
+    case(sl.solve, S(3), R(3), assume_a=assume)
+case(sl.solve, M(3), R(3, 2), transposed=True)
+case(sl.solve, S(3) + 0j, Z(3), assume_a="her", lower=True)
+for lower in (False, True):
+    for trans in (0, 1, 2, "N", "T", "C"):
+        case(sl.solve_triangular, M(3), R(3), trans, lower)
+        case(sl.solve_triangular, Z(3, 3), Z(3, 2), trans, lower)
+    case(sl.solve_triangular, M(3), R(3, 2), lower=lower, unit_diagonal=True)
+    case(sl.cholesky, S(3), lower)
+    case(sl.cho_factor, S(3), lower)
+    case(sl.cho_solve, (np.linalg.cholesky(S(3), upper=not lower), lower), R(3))
+    case(sl.cho_solve, (np.linalg.cholesky(S(3) + 0j, upper=not lower), lower), Z(3, 2))
+    case(sl.eigh, S(3), lower=lower, driver="evd")
+    case(sl.eigh, S(3), S(3), lower=lower)
+    case(sl.eigh, S(3), S(3), lower=lower, eigvals_only=True)
+    case(sl.eigvalsh, S(3), lower=lower)
+    case(sl.eigvalsh, S(3), S(3), lower=lower)
+    case(sl.pinvh, S(3), lower=lower)
+band = np.array([[0.3, -0.2, 0.4, 0.1], [2.0, 2.5, 3.0, 2.2]])
+case(sl.solve_banded, (1, 1), np.concatenate((band, R(1, 4) / 2)), R(4))
+case(sl.solve_banded, (0, 1), band, R(4, 2))
+case(sl.solveh_banded, band, R(4))
+case(sl.solveh_banded, band[::-1].copy(), R(4, 2), lower=True)
+case(sl.cholesky_banded, band)
+case(sl.cholesky_banded, band[::-1].copy(), lower=True)
+case(sl.eigvals_banded, band)
+case(sl.eigvals_banded, band[::-1].copy(), lower=True)
+case(sl.eigvalsh_tridiagonal, A(4) * np.arange(1, 5), R(3))
+case(sl.solve_toeplitz, np.array([3.0, 0.4, -0.2]), R(3))
+case(sl.solve_toeplitz, (np.array([3.0, 0.4, -0.2]), R(3)), R(3, 2))
+case(sl.matmul_toeplitz, R(3), R(3))
+case(sl.matmul_toeplitz, (R(3), R(4)), R(4, 2))
+case(sl.solve_circulant, np.array([3.0, 0.4, -0.2]), R(3))
+for a in (R(4, 2), M(3)):
+    case(sl.lstsq, a, R(len(a)))
+    case(sl.lstsq, a, R(len(a), 2))
+case(sl.lstsq, R(2, 4), R(2))
+for f in (sl.inv, sl.det, sl.lu, sl.lu_factor):
+    case(f, M(3))
+    case(f, M(3)[[2, 0, 1]])
+case(sl.pinv, R(4, 2))
+case(sl.norm, R(3, 4))
+case(sl.norm, R(3, 4), 1, 0, True)
+case(sl.lu_solve, sl.lu_factor(M(3)[[2, 0, 1]]), R(3))
+for trans in (0, 1, 2):
+    case(sl.lu_solve, sl.lu_factor(M(4)[[2, 0, 3, 1]]), R(4, 2), trans)
+case(sl.qr, R(3, 3))
+case(sl.qr, R(4, 2), mode="economic")
+case(sl.qr, R(2, 4))
+case(sl.qr, R(4, 2), mode="r")
+case(sl.svd, R(3, 3))
+case(sl.svd, R(4, 2), False)
+case(sl.svd, R(4, 2), compute_uv=False)
+case(sl.svdvals, R(4, 2))
+for m, n in ((3, 3), (2, 4), (4, 2)):
+    case(sl.diagsvd, R(min(m, n)), m, n)
+for f in (
+    *(sl.expm, sl.logm, sl.sqrtm, sl.sinm, sl.cosm, sl.tanm),
+    *(sl.sinhm, sl.coshm, sl.tanhm, sl.signm),
+):
+    case(f, M(3) / 2)
+case(sl.expm, Z(3, 3))
+case(sl.expm, R(2, 3, 3))
+case(sl.expm_frechet, R(3, 3), R(3, 3))
+case(sl.expm_frechet, R(3, 3), R(3, 3), compute_expm=False)
+case(sl.fractional_matrix_power, M(3) + 0j, 0.3)
+case(frechet, sl.expm, R(2, 2), R(2, 2))
+case(sl.solve_sylvester, M(3), M(2), R(3, 2))
+case(sl.solve_continuous_lyapunov, M(3), R(3, 3))
+case(sl.solve_discrete_lyapunov, R(3, 3) / 4, R(3, 3))
+case(sl.solve_continuous_are, R(3, 3), R(3, 2), np.eye(3, dtype=int), np.eye(2, dtype=int))
+case(sl.block_diag, R(2, 3), R(1, 2), R(3))
+case(sl.block_diag, R(2, 2))
+case(sl.toeplitz, R(3))
+case(sl.toeplitz, Z(3))
+case(sl.toeplitz, R(3), R(4))
+case(sl.hankel, R(3))
+case(sl.hankel, R(3), R(4))
+case(sl.circulant, R(4))
+case(sl.companion, A(4))
+case(sl.leslie, R(3), R(2))
+case(sl.fiedler, R(3))
+case(sl.khatri_rao, R(2, 3), R(4, 3))
+for mode in ("full", "same", "valid"):
+    case(sl.convolution_matrix, R(3), 5, mode)
+    case(sl.convolution_matrix, R(4), 2, mode)

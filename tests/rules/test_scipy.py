@@ -6,6 +6,7 @@ import sys
 import mpmath
 import numpy as np
 import pytest
+import scipy.linalg as sl
 import scipy.special as sc
 
 import srcad
@@ -142,3 +143,34 @@ def test_rules_for_scipy_wait_until_it_is_imported():
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert run.stdout == "i0\n"
+
+
+def closed_loop(a, b, x, y):
+    q, r = x @ x.T + np.eye(3), y @ y.T + np.eye(2)
+    return np.sum(sl.solve_continuous_are(a, b, q, r) * np.arange(9.0).reshape(3, 3))
+
+
+def test_riccati_equations_by_all_their_matrices():
+    rng = np.random.default_rng(2)
+    args = [rng.normal(size=s) for s in ((3, 3), (3, 2), (3, 3), (2, 2))]
+    along = [rng.normal(size=a.shape) for a in args]
+    grads = srcad.grad(closed_loop, (0, 1, 2, 3))(*args)
+    for k in range(4):
+        moved = [
+            closed_loop(
+                *(a + s * d * (j == k) for j, (a, d) in enumerate(zip(args, along, strict=True)))
+            )
+            for s in (1e-6, -1e-6)
+        ]
+        change = (moved[0] - moved[1]) / 2e-6
+        assert np.sum(grads[k] * along[k]) == pytest.approx(change, rel=1e-6)
+
+
+def test_a_real_power_of_a_real_matrix_has_a_real_gradient():
+    a = np.array([[2.0, 0.3], [0.1, 1.5]])
+    for f in (sl.sqrtm, sl.logm, lambda x: sl.fractional_matrix_power(x, 0.4)):
+        gradient = srcad.grad(lambda x, f=f: np.sum(np.real(f(x))))(a)
+        assert gradient.dtype == float
+        d = np.array([[0.3, -0.2], [0.5, 0.1]])
+        change = np.sum(np.real(f(a + 1e-6 * d) - f(a - 1e-6 * d))) / 2e-6
+        assert np.sum(gradient * d) == pytest.approx(change, rel=1e-8)
