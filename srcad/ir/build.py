@@ -170,9 +170,9 @@ class Builder:
     ) -> Type:
         """The type of a call's result, in this builder's view of NumPy scalars."""
         kind = result_type(callee, args, keywords)
-        if self.exact or any(_is_narrow(a) for a in args):
-            return kind  # beside float32, a NumPy float64 is not the Python float it stands for
-        return scalars_as_python(kind)
+        if kind == NumPyScalar("float64") and any(map(_is_narrow, args)):
+            return kind  # beside float32 it is not the Python float it stands for
+        return kind if self.exact else scalars_as_python(kind)
 
     def effect(
         self, callee: Callable[..., Any], *args: Atom, result: Value | None = None, **keywords: Atom

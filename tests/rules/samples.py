@@ -296,6 +296,57 @@ for axis in (0, 1, -1):
     case(np.quantile, R(3, 4), np.array([0.21, 0.66]), axis=axis)
     case(np.percentile, R(3, 4), np.array([21.0, 66.0]), axis=axis, keepdims=True)
 
+_mask = np.array([[True, False, True, True], [True, True, False, True], [False, True, True, True]])
+_gaps = np.where(_mask, R(3, 4), np.nan)
+for axis in (None, 0, 1, (0, 1)):
+    for keep in (False, True):
+        case(np.sum, R(3, 4), axis, keepdims=keep, where=_mask)
+        case(np.sum, R(3, 4), axis, keepdims=keep, initial=R())
+        case(np.prod, R(3, 4), axis, keepdims=keep, where=_mask, initial=R())
+        case(np.mean, R(3, 4), axis, keepdims=keep, where=_mask)
+        case(np.var, R(3, 4), axis, ddof=1, keepdims=keep, where=_mask)
+        case(np.std, R(3, 4), axis, keepdims=keep, where=_mask)
+        case(np.max, R(3, 4), axis, keepdims=keep, where=_mask, initial=np.float64(-3.0))
+        case(np.min, R(3, 4), axis, keepdims=keep, initial=R())
+        case(np.nanprod, _gaps, axis, keepdims=keep)
+        case(np.nanmedian, _gaps, axis, keepdims=keep)
+        case(np.nanquantile, _gaps, np.array([0.21, 0.66]), axis, keepdims=keep)
+        case(np.quantile, R(3, 4), np.array([0.21, 0.66]), axis, keepdims=keep)
+        case(np.median, R(3, 4), axis, keepdims=keep)
+for method in ("lower", "higher", "nearest", "midpoint", "weibull", "hazen", "median_unbiased"):
+    case(np.quantile, R(7), np.array([0.21, 0.66, 0.99]), method=method)
+    case(np.percentile, R(3, 4), np.float64(33.0), 1, method=method)
+    case(np.nanquantile, _gaps, np.array([0.21, 0.67]), 1, method=method)
+for method in ("interpolated_inverted_cdf", "normal_unbiased"):
+    case(np.quantile, R(7), np.array([0.21, 0.66]), method=method)
+case(np.nanpercentile, _gaps, np.float64(62.0), 0)
+case(np.nanmedian, np.array([np.nan, 2.0, 1.0]))
+for f in (np.cumulative_sum, np.cumulative_prod):
+    case(f, R(3))
+    case(f, R(3, 4), axis=1, include_initial=True)
+case(np.cumulative_sum, R(3, 4), axis=0)
+case(np.nancumprod, _gaps, 1)
+case(np.nancumprod, _gaps)
+for f in (np.maximum.accumulate, np.minimum.accumulate, np.multiply.accumulate):
+    case(f, R(5))
+    case(f, R(3, 4), 1)
+for f in (np.maximum.reduce, np.minimum.reduce, np.logaddexp.reduce, np.hypot.reduce):
+    case(f, R(5))
+    case(f, R(3, 4), 1)
+case(np.logaddexp.reduce, R(3, 4), 0, keepdims=True)
+case(np.cov, R(5))
+case(np.cov, R(3, 5))
+case(np.cov, R(5, 3), rowvar=False)
+case(np.cov, R(3, 5), R(2, 5), bias=True)
+case(np.cov, R(5), R(5), ddof=0)
+case(np.cov, R(2, 5), fweights=np.array([1, 2, 1, 3, 1]))
+case(np.cov, R(2, 5), aweights=P(5))
+case(np.cov, R(2, 5), fweights=np.array([1, 2, 1, 3, 1]), aweights=P(5))
+case(np.cov, Z(2, 5))
+case(np.corrcoef, R(3, 5))
+case(np.corrcoef, R(5), R(5))
+case(np.corrcoef, R(5, 3), rowvar=False)
+
 # ---- shapes
 
 for order in "CFA":

@@ -155,12 +155,14 @@ def test_clip_on_its_bounds():
 def gradient(function, *args, **keywords):
     """The gradient of a scalar result in the first argument, one direction after the other."""
     x = args[0]
+    first, *others = rules.lookup(function).wrt
     return np.array(
         [
             rules.lookup(function).body(
                 *args,
                 **keywords,
-                **{"d" + rules.lookup(function).wrt[0]: e.reshape(x.shape)},
+                **{"d" + first: e.reshape(x.shape)},
+                **{"d" + name: 0.0 for name in others},
                 **(
                     {"out": function(*args, **keywords)} if rules.lookup(function).needs_out else {}
                 ),
@@ -298,9 +300,8 @@ def test_empty_arrays(a):
     )
     for function in (np.sum, np.ravel, np.flip, np.copy):
         out = function(a)
-        assert (
-            run_transpose(rules.lookup(function), out, {"a": a, "m": a}, None).popitem()[1].shape
-            == a.shape
-        )
+        rule = rules.lookup(function)
+        bars = run_transpose(rule, out, {"a": a, "m": a}, None)
+        assert bars[rule.wrt[0]].shape == a.shape
     assert np.shape(slope(np.exp, a)) == a.shape
     assert slope(np.prod, a) == 0
