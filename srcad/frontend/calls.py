@@ -159,7 +159,7 @@ def _call_known(
     if isinstance(function, type):
         return classes.construct(low, function, args, keywords)
     if isinstance(function, types.FunctionType):
-        if all(map(_is_inert, (*args, *keywords.values()))):
+        if all(map(is_inert, (*args, *keywords.values()))):
             found = inline(low, function, args, keywords)
             return opaque(low, function, args, keywords) if found is None else found
         return call_code(low, _function_code(low, function), args, keywords)
@@ -205,7 +205,7 @@ def inline(
         return None
 
 
-def _is_inert(value: Abstract) -> bool:
+def is_inert(value: Abstract) -> bool:
     """Whether a value has no derivative and nothing in it that a call could change."""
     match value:
         case Static():
@@ -213,7 +213,7 @@ def _is_inert(value: Abstract) -> bool:
         case Value(type=kind):
             return not is_differentiable(kind) and kind != OBJECT
         case TupleRef(items=items):
-            return all(map(_is_inert, items))
+            return all(map(is_inert, items))
     return False
 
 

@@ -132,6 +132,8 @@ class Builder:
         pairs = tuple(keywords.items())
         callee = self._for_scalars(callee, args)
         folded = fold_literals(callee, args, pairs)
+        if folded is None and self.simplify and isinstance(callee, np.ufunc) and not pairs:
+            folded = _fold_ufunc(callee, args)
         if folded is not None:
             return folded
         if self.simplify and not pairs:
@@ -181,6 +183,8 @@ class Builder:
     ) -> Type:
         """The type of a call's result, in this builder's view of NumPy scalars."""
         kind = result_type(callee, args, keywords)
+        if kind == NumPyScalar("float64") and any(map(_is_narrow, args)):
+            return kind  # beside float32 it is not the Python float it stands for
         return kind if self.exact else scalars_as_python(kind)
 
     def effect(
@@ -428,6 +432,23 @@ def fold_literals(
         return Literal(callee(*values))
     except Exception:
         return None
+
+
+def _fold_ufunc(callee: np.ufunc, args: tuple[Atom, ...]) -> Literal | None:
+    """What a ufunc makes of numbers: a Python float, which leaves the precision of arrays alone."""
+    values = literal_values(args)
+    if values is None or not all(type(v) in (int, float) for v in values):
+        return None
+    with np.errstate(all="ignore"):
+        found = callee(*values)
+    return Literal(float(found)) if isinstance(found, np.float64) and np.isfinite(found) else None
+
+
+def _is_narrow(atom: Atom) -> bool:
+    """Whether an atom is a NumPy scalar of single precision, or was computed beside one."""
+    kind = atom_type(atom)
+    narrow = ("float16", "float32", "complex64", "float64")
+    return isinstance(kind, NumPyScalar) and kind.dtype in narrow
 
 
 def _expression_key(

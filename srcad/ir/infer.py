@@ -43,6 +43,7 @@ from srcad.ir.types import (
     Unknown,
     dims_of,
     is_differentiable,
+    join_all,
 )
 
 __all__ = ["atom_type", "result_type"]
@@ -88,7 +89,8 @@ def _type_of_call(
     if any(k == NOTHING for k in kinds):
         return NOTHING
     if any(_hides_structure(k) for k in kinds if k is not None):
-        return _unsampled(callee, kinds)
+        found = _of_any_dtype(callee, args, keywords)
+        return _unsampled(callee, kinds) if found == UNKNOWN else found
     if getattr(callee, "__module__", None) == "math":
         return math_type(callee)
     found = _sampled(callee, args, keywords)
@@ -120,6 +122,40 @@ def _hides_structure(kind: Type) -> bool:
     return False
 
 
+_DTYPES = ("float32", "float64", "complex128")
+"""No one dtype of the result follows from these but that of comparisons and positions."""
+
+
+def _of_any_dtype(
+    callee: Callable[..., Any], args: tuple[Atom, ...], keywords: tuple[tuple[str, Atom], ...]
+) -> Type:
+    """What holds for every dtype, where that of arrays is all that is not known of them."""
+    atoms = (*args, *(a for _, a in keywords))
+    given = [a.type if isinstance(a, Value) else None for a in atoms]
+    if not any(isinstance(k, Array) and k.dtype is None and k.dims is not None for k in given):
+        return UNKNOWN
+    outcomes = []
+    for dtype in _DTYPES:
+        made = [Value("", _with_dtype(a.type, dtype)) if isinstance(a, Value) else a for a in atoms]
+        if any(_hides_structure(a.type) for a in made if isinstance(a, Value)):
+            return UNKNOWN
+        names = [name for name, _ in keywords]
+        named = tuple(zip(names, made[len(args) :], strict=True))
+        outcomes.append(result_type(callee, tuple(made[: len(args)]), named))
+    return join_all(tuple(outcomes))
+
+
+def _with_dtype(kind: Type, dtype: str) -> Type:
+    match kind:
+        case Array(dtype=None, dims=dims):
+            return Array(dtype, dims)
+        case TupleType(items=items, cls=cls):
+            return TupleType(tuple(_with_dtype(k, dtype) for k in items), cls)
+        case ListType(item=item):
+            return ListType(_with_dtype(item, dtype))
+    return kind
+
+
 # NumPy reads the shape of these off its other arguments; nothing of them is an array of numbers.
 _BOOLEAN = {
     operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne,
@@ -138,6 +174,8 @@ def _unsampled(callee: Callable[..., Any], kinds: list[Type | None]) -> Type:
         builtins.isinstance,
     ):
         return BOOL
+    if callee in _NEW_ARRAYS:
+        return UNKNOWN
     if all(isinstance(k, Opaque) for k in known if k is not None) and known:
         return BOOL if callee in _BOOLEAN else OBJECT
     if any(isinstance(k, Opaque) and k not in (STRING,) and k != NONE for k in known):
@@ -162,6 +200,8 @@ def _unsampled(callee: Callable[..., Any], kinds: list[Type | None]) -> Type:
 
 
 _SPLITS = {np.split, np.array_split, np.vsplit, np.hsplit, np.dsplit}
+_NEW_ARRAYS = {np.arange, np.eye, np.tri, np.zeros, np.ones, np.empty, np.indices, np.ix_}
+"""What makes arrays of sizes: those of unknown arrays are opaque, the arrays are not."""
 
 _ARITHMETIC = {
     operator.add, operator.sub, operator.mul, operator.truediv, operator.pow,

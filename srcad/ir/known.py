@@ -121,6 +121,22 @@ def _minors_type(a: Atom) -> Type | None:
     return Array(kind.dtype, (*kind.dims, less, less))
 
 
+def _eigvals_type(a: Atom) -> Type | None:
+    """Real or complex, by the values of a real matrix."""
+    kind = atom_type(a)
+    if not isinstance(kind, Array) or kind.dtype is None or kind.dims is None:
+        return UNKNOWN
+    return None if np.dtype(kind.dtype).kind == "c" else Array(None, kind.dims[:-1])
+
+
+def _eig_type(a: Atom) -> Type | None:
+    found = _eigvals_type(a)
+    kind = atom_type(a)
+    if not isinstance(found, Array) or not isinstance(kind, Array):
+        return found
+    return TupleType((found, Array(None, kind.dims)), type(np.linalg.eig(np.eye(1))))
+
+
 def _cross_type(x: Atom, y: Atom) -> Type | None:
     """Of vectors with three components: no sample has them."""
     kinds = [k for k in (atom_type(x), atom_type(y)) if isinstance(k, Array) and k.dims is not None]
@@ -285,7 +301,8 @@ _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
     operator.is_not: _always(BOOL),
     operator.not_: _always(BOOL),
     operator.contains: _always(BOOL),
-    np.cross: _cross_type,
+    np.linalg.eigvals: _eigvals_type,
+    np.linalg.eig: _eig_type,
     runtime.minors: _minors_type,
     runtime.cofactors: lambda a: atom_type(a),
     runtime.is_regular: _always(BOOL),

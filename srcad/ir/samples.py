@@ -54,7 +54,7 @@ class Examples:
     def base(self, base: object) -> int:
         if base not in self.sizes:
             count = len(self.sizes)
-            self.sizes[base] = ((7, 11, 19, 29, 41), (13, 23, 31, 43, 59), (2, 3, 4, 5, 6))[
+            self.sizes[base] = ((7, 11, 19, 29, 41), (13, 23, 31, 43, 59), (6, 5, 4, 3, 2))[
                 self.number
             ][count % 5] + 60 * (count // 5)
         return self.sizes[base]

@@ -4,6 +4,7 @@ from importlib import import_module
 
 from srcad.rules.registry import (
     Rule,
+    composition,
     constant,
     differential,
     digest,
@@ -15,6 +16,7 @@ from srcad.rules.registry import (
     is_sequence,
     linear,
     lookup,
+    lookup_composition,
     lookup_pullback,
     lookup_transpose,
     multilinear,
@@ -23,10 +25,12 @@ from srcad.rules.registry import (
     pullback,
     rules,
     watch,
+    when_imported,
 )
 
 __all__ = [
     "Rule",
+    "composition",
     "constant",
     "differential",
     "digest",
@@ -38,6 +42,7 @@ __all__ = [
     "is_sequence",
     "linear",
     "lookup",
+    "lookup_composition",
     "lookup_pullback",
     "lookup_transpose",
     "multilinear",
@@ -66,3 +71,6 @@ _CATALOGUE = (
 
 for _module in _CATALOGUE:
     import_module(f"{__name__}.{_module}")
+
+when_imported("scipy.special", f"{__name__}.scipy_special")
+when_imported("scipy.linalg", f"{__name__}.scipy_linalg")

@@ -50,10 +50,11 @@ def multiply(ct, x, y):
 
 
 @differential(operator.truediv, np.divide)
-def divide(x, y, *, dx, dy):
+def divide(x, y, *, dx, dy, out):
+    """Neither `x * dy` nor `y * y` is formed: they overflow where the quotient does not."""
     if is_literal(y):
         return dx / y
-    return over(dx, y) - over(over(x * dy, y), y)
+    return over(dx, y) - over(times(out, dy), y)
 
 
 @linear(operator.truediv, np.divide, wrt="x")

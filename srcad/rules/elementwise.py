@@ -308,14 +308,14 @@ def conjugate(ct, x):
 def real(ct, val):
     if not np.iscomplexobj(val):
         return ct
-    return ct + 0j
+    return np.real(ct) + 0j
 
 
 @linear(np.imag, np.ndarray.imag, np.generic.imag, wrt="val")
 def imag(ct, val):
     if not np.iscomplexobj(val):
         return 0 * ct
-    return -1j * ct
+    return -1j * np.real(ct)
 
 
 @differential(np.angle)

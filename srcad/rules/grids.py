@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from srcad.errors import MissingRule
 from srcad.rules.intrinsics import unbroadcast
-from srcad.rules.registry import differential, linear, multilinear
+from srcad.rules.registry import composition, differential, linear, multilinear
 
 
 @differential(np.interp)
@@ -39,28 +38,20 @@ def ediff1d(ary, *, dary):
     return np.diff(np.reshape(dary, -1))
 
 
-@differential(np.gradient)
-def gradient(f, *varargs, axis=None, edge_order=1, df, dvarargs):
-    """Along one axis: the slopes between neighbours, averaged with the weights of the far side."""
-    k = 0 if axis is None else axis
-    z = np.moveaxis(f, k, -1)
-    dz = np.moveaxis(df, k, -1)
+def slope_along(f, df, axis, steps, dsteps, edge_order):
+    """The differential of the slope along one axis: the slopes between neighbours, averaged with
+    the weights of the far side."""
+    z = np.moveaxis(f, axis, -1)
+    dz = np.moveaxis(df, axis, -1)
     n = np.shape(z)[-1] - 1
-    if len(varargs) == 0:
-        h = np.ones(n, z.dtype)
-        slope = np.diff(z)
-        dslope = np.diff(dz)
-        dh = 0 * h
-    elif np.ndim(varargs[0]) == 0:
-        h = np.full(n, varargs[0], z.dtype)
-        dh = np.full(n, dvarargs[0], z.dtype)
-        slope = np.diff(z) / h
-        dslope = (np.diff(dz) - slope * dh) / h
+    if np.ndim(steps) == 0:
+        h = np.full(n, steps, z.dtype)
+        dh = np.full(n, dsteps, z.dtype)
     else:
-        h = np.diff(varargs[0])
-        dh = np.diff(dvarargs[0])
-        slope = np.diff(z) / h
-        dslope = (np.diff(dz) - slope * dh) / h
+        h = np.diff(steps).astype(z.dtype)
+        dh = np.diff(np.broadcast_to(dsteps, np.shape(steps))).astype(z.dtype)
+    slope = np.diff(z) / h
+    dslope = (np.diff(dz) - slope * dh) / h
     both = h[1:] + h[:-1]
     w = h[1:] / both
     dw = (dh[1:] - w * (dh[1:] + dh[:-1])) / both
@@ -72,36 +63,40 @@ def gradient(f, *varargs, axis=None, edge_order=1, df, dvarargs):
         # The slope extrapolated by half a step: slope[0] - (1 - w[0]) * (slope[1] - slope[0]).
         first = 2 * first - middle[..., :1]
         final = 2 * final - middle[..., -1:]
-    return np.moveaxis(np.concatenate((first, middle, final), -1), -1, k)
+    return np.moveaxis(np.concatenate((first, middle, final), -1), -1, axis)
 
 
-@multilinear(np.trapezoid, getattr(np, "trapz", None), wrt=("y", "x", "dx"))
-def trapezoid(ct, y, x=None, dx=1.0, axis=-1):
-    z = np.moveaxis(y, axis, -1)
-    means = (z[..., 1:] + z[..., :-1]) / 2
-    ct = np.expand_dims(ct, -1)
+@differential(np.gradient)
+def gradient(f, *varargs, axis=None, edge_order=1, df, dvarargs):
+    if axis is None:
+        axes = tuple(range(np.ndim(f)))
+    else:
+        axes = (axis,) if isinstance(axis, int) else axis
+    n = len(axes)
+    if len(varargs) == 0:
+        steps = (1.0,) * n
+        dsteps = (0.0,) * n
+    else:
+        steps = varargs * n if len(varargs) == 1 else varargs
+        dsteps = dvarargs * n if len(varargs) == 1 else dvarargs
+    slopes = [slope_along(f, df, axes[k], steps[k], dsteps[k], edge_order) for k in range(n)]
+    return slopes[0] if n == 1 else tuple(slopes)
+
+
+@composition(np.trapezoid, getattr(np, "trapz", None), wrt=("y", "x", "dx"))
+def trapezoid(y, x=None, dx=1.0, axis=-1):
     if x is None:
-        half = np.broadcast_to(ct * dx / 2, np.shape(means))
-        to_dx = unbroadcast(np.sum(ct * means, -1), np.shape(dx))
-        to_x = 0
+        steps = dx
     else:
         steps = np.diff(x) if np.ndim(x) == 1 else np.diff(np.moveaxis(x, axis, -1))
-        half = ct * steps / 2
-        area = unbroadcast(ct * means, np.shape(steps))
-        none = np.zeros_like(area[..., :1])
-        to_x = np.concatenate((none, area), -1) - np.concatenate((area, none), -1)
-        if np.ndim(x) > 1:
-            to_x = np.moveaxis(to_x, -1, axis)
-        to_dx = 0
-    none = np.zeros_like(half[..., :1])
-    to_y = np.concatenate((none, half), -1) + np.concatenate((half, none), -1)
-    return np.moveaxis(to_y, -1, axis), to_x, to_dx
+    z = np.moveaxis(y, axis, -1)
+    return np.sum(steps * (z[..., 1:] + z[..., :-1]) / 2, -1)
 
 
 @multilinear(np.convolve, wrt=("a", "v"))
 def convolve(ct, a, v, mode="full"):
-    n = len(a)
-    m = len(v)
+    n = np.size(a)
+    m = np.size(v)
     shorter = min(n, m)
     if mode == "same":
         left = (shorter - 1) // 2
@@ -110,37 +105,34 @@ def convolve(ct, a, v, mode="full"):
     else:
         left = 0
     full = np.pad(ct, (left, n + m - 1 - len(ct) - left))
-    return np.convolve(full, v[::-1], "valid"), np.convolve(full, a[::-1], "valid")
+    to_a = np.convolve(full, np.reshape(v, -1)[::-1], "valid")
+    to_v = np.convolve(full, np.reshape(a, -1)[::-1], "valid")
+    return np.reshape(to_a, np.shape(a)), np.reshape(to_v, np.shape(v))
 
 
-@multilinear(np.correlate, wrt=("a", "v"))
-def correlate(ct, a, v, mode="valid"):
-    """Of real sequences, the first not shorter than the second."""
-    n = len(a)
-    m = len(v)
-    if n < m or np.iscomplexobj(v):
-        raise MissingRule(None, "correlate is supported for a real second sequence, not longer")
-    if mode == "same":
-        left = (m - 1) // 2
-    elif mode == "valid":
-        left = m - 1
-    else:
-        left = 0
-    full = np.pad(ct, (left, n + m - 1 - len(ct) - left))
-    return np.convolve(full, v, "valid"), np.convolve(full, a[::-1], "valid")[::-1]
+@composition(np.correlate, wrt=("a", "v"))
+def correlate(a, v, mode="valid"):
+    if mode == "same" and np.size(a) < np.size(v):
+        # The middle of an even number of values is on the other side.
+        return np.conj(np.convolve(v, np.conj(a)[::-1], mode))[::-1]
+    return np.convolve(a, np.conj(v)[::-1], mode)
 
 
 @differential(np.polyval)
-def polyval(p, x, *, dp, dx):
-    n = len(p)
-    slope = np.polyval(p[:-1] * np.arange(n - 1, 0, -1, dtype=np.result_type(p)), x)
-    return np.polyval(dp, x) + slope * dx
+def polyval(p, x, *, dp, dx, out):
+    """The coefficients along the first axis of `p`; its other axes broadcast against `x`."""
+    degrees = np.arange(len(p) - 1, 0, -1, dtype=np.result_type(p))
+    slope = np.polyval(p[:-1] * np.reshape(degrees, (-1,) + (1,) * (np.ndim(p) - 1)), x)
+    return np.polyval(dp, x) + slope * np.broadcast_to(dx, np.shape(out))
 
 
 @linear(np.polyval, wrt="p")
 def polyval_transpose(ct, p, x):
-    n = len(p)
-    return np.array([np.sum(ct * x ** (n - 1 - k)) for k in range(n)])
+    size = np.shape(p)
+    degrees = np.arange(len(p) - 1, -1, -1, dtype=np.result_type(p))
+    terms = ct * x ** np.reshape(degrees, (-1,) + (1,) * np.ndim(ct))
+    aligned = size[:1] + (1,) * (np.ndim(ct) - np.ndim(p) + 1) + size[1:]
+    return np.reshape(unbroadcast(terms, aligned), size)
 
 
 @differential(np.unwrap)

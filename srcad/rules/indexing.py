@@ -4,7 +4,7 @@ import operator
 
 import numpy as np
 
-from srcad.rules.intrinsics import unbroadcast
+from srcad.rules.intrinsics import evened, unbroadcast
 from srcad.rules.registry import differential, is_sequence, linear, methods, pullback
 
 
@@ -91,29 +91,36 @@ def bincount(ct, x, weights=None, minlength=0):
 
 
 @differential(np.sort)
-def sort(a, axis=-1, kind=None, *, da):
-    """Equal values keep their order."""
+def sort(a, axis=-1, kind=None, *, da, out):
+    """Equal values share their derivatives equally."""
     if axis is None:
-        return np.reshape(da, -1)[np.argsort(a, axis=None, kind="stable")]
-    return np.take_along_axis(da, np.argsort(a, axis=axis, kind="stable"), axis)
+        return evened(np.reshape(da, -1)[np.argsort(a, axis=None, kind="stable")], out, 0)
+    order = np.argsort(a, axis=axis, kind="stable")
+    return evened(np.take_along_axis(da, order, axis), out, axis)
 
 
 @pullback(np.sort)
-def sort_pullback(ct, a, axis=-1, kind=None):
+def sort_pullback(ct, a, axis=-1, kind=None, *, out):
     """The inverse permutation: nothing is scattered."""
     order = np.argsort(a, axis=axis, kind="stable")
+    even = evened(ct, out, 0 if axis is None else axis)
     if axis is None:
-        return (np.reshape(ct[np.argsort(order)], np.shape(a)),)
+        return (np.reshape(even[np.argsort(order)], np.shape(a)),)
     if np.ndim(a) == 1:
-        return (ct[np.argsort(order)],)
-    return (np.take_along_axis(ct, np.argsort(order, axis=axis), axis),)
+        return (even[np.argsort(order)],)
+    return (np.take_along_axis(even, np.argsort(order, axis=axis), axis),)
 
 
 @differential(np.partition)
-def partition(a, kth, axis=-1, kind="introselect", *, da):
-    if axis is None:
-        return np.reshape(da, -1)[np.argpartition(a, kth, axis=None)]
-    return np.take_along_axis(da, np.argpartition(a, kth, axis=axis), axis)
+def partition(a, kth, axis=-1, kind="introselect", *, da, out):
+    """As `sort`, whatever order the parts come out in."""
+    k = 0 if axis is None else axis
+    x = np.reshape(a, -1) if axis is None else a
+    dx = np.reshape(da, -1) if axis is None else da
+    order = np.argsort(x, axis=k, kind="stable")
+    ranks = np.argsort(np.argsort(out, axis=k, kind="stable"), axis=k)
+    ordered = np.take_along_axis(x, order, k)
+    return np.take_along_axis(evened(np.take_along_axis(dx, order, k), ordered, k), ranks, k)
 
 
 # ---- diagonals and triangles
@@ -164,9 +171,11 @@ def matrix_trace(ct, x, *, offset=0):
 
 @linear(np.tril, wrt="m")
 def tril(ct, m, k=0):
-    return np.tril(ct, k)
+    """A vector counts as the matrix of equal rows."""
+    return unbroadcast(np.tril(ct, k), np.shape(m))
 
 
 @linear(np.triu, wrt="m")
 def triu(ct, m, k=0):
-    return np.triu(ct, k)
+    """As `tril`."""
+    return unbroadcast(np.triu(ct, k), np.shape(m))

@@ -5,6 +5,7 @@ import numpy as np
 from srcad.rules.registry import constant, differential, linear, multilinear
 from srcad.runtime import (
     add,
+    evened,
     fitted,
     last_writes,
     over,
@@ -15,12 +16,12 @@ from srcad.runtime import (
     zeros_like,
 )
 
-__all__ = ["fitted", "over", "times", "unbroadcast"]
+__all__ = ["evened", "fitted", "over", "times", "unbroadcast"]
 
 
 @differential(over, elementwise=True)
-def over_differential(n, d, *, dn, dd):
-    return over(dn, d) - over(over(n * dd, d), d)
+def over_differential(n, d, *, dn, dd, out):
+    return over(dn, d) - over(times(out, dd), d)
 
 
 @linear(over, wrt="n", elementwise=True)
@@ -46,6 +47,17 @@ def unbroadcast_transpose(ct, x, shape):
 @linear(fitted, wrt="x")
 def fitted_transpose(ct, x, n, axis):
     return fitted(ct, np.shape(x)[axis], axis)
+
+
+@differential(evened)
+def evened_differential(x, keys, axis, *, dx, dkeys):
+    """Which keys are equal is locally constant."""
+    return evened(dx, keys, axis)
+
+
+@linear(evened, wrt="x")
+def evened_transpose(ct, x, keys, axis):
+    return evened(ct, keys, axis)
 
 
 @linear(add, wrt=("x", "y"))

@@ -4,14 +4,36 @@ Cholesky and the symmetric eigenvalue functions read one triangle of their argum
 is that of the function NumPy computes, and its gradient stands in that triangle.
 """
 
+import math
+
 import numpy as np
 
 from srcad.errors import MissingRule
-from srcad.rules.intrinsics import over, unbroadcast
-from srcad.rules.registry import constant, differential, linear
-from srcad.runtime import cofactors, is_regular, minors
+from srcad.rules.intrinsics import fitted, over, unbroadcast
+from srcad.rules.registry import composition, constant, differential, linear
+from srcad.runtime import cofactors, frechet, is_regular, minors, row_order
 
-constant(np.linalg.matrix_rank, is_regular)
+constant(np.linalg.matrix_rank, is_regular, row_order)
+
+
+def adjoint(a):
+    return np.conj(np.swapaxes(a, -1, -2))
+
+
+def hermitian(a, lower):
+    """The matrix of which LAPACK reads one triangle, and of its diagonal the real part."""
+    if lower:
+        half, strict = np.tril(a), np.tril(a, -1)
+    else:
+        half, strict = np.triu(a), np.triu(a, 1)
+    if np.iscomplexobj(a):
+        half = strict + np.real(a) * np.eye(np.shape(a)[-1], dtype=bool)
+    return half + adjoint(strict)
+
+
+def singular_change(a, da):
+    u, _, vh = np.linalg.svd(a, full_matrices=False)
+    return np.real(np.sum(np.conj(u) * (da @ adjoint(vh)), -2))
 
 
 @differential(np.linalg.inv)
@@ -88,7 +110,7 @@ def matrix_power(a, n, *, da):
 
 
 @differential(np.linalg.pinv)
-def pinv(a, *, da, out):
+def pinv(a, rcond=None, *, da, out):
     """Where the rank does not change."""
     p_t = np.conj(np.swapaxes(out, -1, -2))
     da_t = np.conj(np.swapaxes(da, -1, -2))
@@ -100,34 +122,19 @@ def pinv(a, *, da, out):
 
 @differential(np.linalg.cholesky)
 def cholesky(a, *, upper=False, da, out):
-    if upper:
-        factor = np.conj(np.swapaxes(out, -1, -2))
-        lower = np.conj(np.swapaxes(np.triu(da), -1, -2))
-    else:
-        factor = out
-        lower = np.tril(da)
+    factor = adjoint(out) if upper else out
     inverse = np.linalg.inv(factor)
-    strict = np.tril(lower, -1)
-    symmetric = lower + np.conj(np.swapaxes(strict, -1, -2))
-    inner = inverse @ symmetric @ np.conj(np.swapaxes(inverse, -1, -2))
-    dfactor = factor @ (np.tril(inner) * (1 - np.eye(np.shape(a)[-1], dtype=out.dtype) / 2))
-    if upper:
-        return np.conj(np.swapaxes(dfactor, -1, -2))
-    return dfactor
+    inner = inverse @ hermitian(da, not upper) @ adjoint(inverse)
+    n = np.shape(a)[-1]
+    dfactor = factor @ (np.tril(inner) * (1 - np.eye(n, dtype=out.dtype) / 2))
+    return adjoint(dfactor) if upper else dfactor
 
 
 @differential(np.linalg.eigh)
 def eigh(a, UPLO="L", *, da, out):
     """Of equal eigenvalues the vectors have no derivative: infinite, unless its cotangent is 0."""
     w, v = out
-    if UPLO in ("L", "l"):
-        half = np.tril(da)
-        strict = np.tril(da, -1)
-    else:
-        half = np.triu(da)
-        strict = np.triu(da, 1)
-    symmetric = half + np.conj(np.swapaxes(strict, -1, -2))
-    inner = np.conj(np.swapaxes(v, -1, -2)) @ symmetric @ v
+    inner = adjoint(v) @ hermitian(da, UPLO in ("L", "l")) @ v
     gaps = w[..., None, :] - w[..., :, None]
     gaps = np.where(np.eye(np.shape(w)[-1], dtype=bool), np.inf, gaps)
     return np.real(np.diagonal(inner, 0, -2, -1)), v @ over(inner, gaps)
@@ -136,23 +143,14 @@ def eigh(a, UPLO="L", *, da, out):
 @differential(np.linalg.eigvalsh)
 def eigvalsh(a, UPLO="L", *, da):
     v = np.linalg.eigh(a, UPLO)[1]
-    if UPLO in ("L", "l"):
-        half = np.tril(da)
-        strict = np.tril(da, -1)
-    else:
-        half = np.triu(da)
-        strict = np.triu(da, 1)
-    symmetric = half + np.conj(np.swapaxes(strict, -1, -2))
-    return np.real(np.sum(np.conj(v) * (symmetric @ v), -2))
+    return np.real(np.sum(np.conj(v) * (hermitian(da, UPLO in ("L", "l")) @ v), -2))
 
 
 @differential(np.linalg.svd)
 def svd(a, full_matrices=True, compute_uv=True, *, da, out):
     """Real matrices; the vectors of the reduced form. Of equal singular values as `eigh`."""
     if not compute_uv:
-        u, _, vh = np.linalg.svd(a, full_matrices=False)
-        v = np.conj(np.swapaxes(vh, -1, -2))
-        return np.real(np.sum(np.conj(u) * (da @ v), -2))
+        return singular_change(a, da)
     m, n = np.shape(a)[-2:]
     if np.iscomplexobj(a) or (full_matrices and m != n):
         raise MissingRule(
@@ -181,23 +179,156 @@ def svd(a, full_matrices=True, compute_uv=True, *, da, out):
 
 @differential(np.linalg.svdvals)
 def svdvals(x, *, dx):
-    u, _, vh = np.linalg.svd(x, full_matrices=False)
-    v = np.conj(np.swapaxes(vh, -1, -2))
-    return np.real(np.sum(np.conj(u) * (dx @ v), -2))
+    return singular_change(x, dx)
 
 
 @differential(np.linalg.qr)
 def qr(a, mode="reduced", *, da, out):
-    """Real matrices of full rank with at least as many rows as columns, in reduced form."""
+    """Of full rank; the diagonal of r is real. With all columns of q of wide matrices only."""
     m, n = np.shape(a)[-2:]
-    if np.iscomplexobj(a) or m < n or (mode != "reduced" and m != n) or mode in ("r", "raw"):
-        raise MissingRule(None, "qr is supported for real tall matrices in reduced mode only")
-    q, r = out
-    inner = da @ np.linalg.inv(r)
-    turn = np.swapaxes(q, -1, -2) @ inner
+    if mode == "raw" or (mode == "complete" and m > n):
+        raise MissingRule(None, f"qr of this matrix with mode={mode!r} is not supported")
+    if mode == "r":
+        q, r = np.linalg.qr(a)
+    else:
+        q, r = out
+    # The first columns, as many as there are rows, decide q; the others are only turned.
+    k = np.shape(r)[-2]
+    inner = fitted(da, k, -1) @ np.linalg.inv(fitted(r, k, -1))
+    turn = adjoint(q) @ inner
     lower = np.tril(turn, -1)
-    skew = lower - np.swapaxes(lower, -1, -2)
-    return q @ (skew - turn) + inner, (turn - skew) @ r
+    skew = lower - adjoint(lower)
+    if np.iscomplexobj(a):
+        skew = skew + 1j * (np.imag(turn) * np.eye(k, dtype=np.result_type(np.imag(r))))
+    dq = q @ (skew - turn) + inner
+    dr = np.triu(adjoint(dq) @ a + adjoint(q) @ da)
+    return dr if mode == "r" else (dq, dr)
+
+
+@differential(np.linalg.eigvals)
+def eigvals(a, *, da, out):
+    """Of different eigenvalues."""
+    v = np.linalg.eig(a)[1]
+    kind = np.result_type(a, np.complex64)
+    change = np.sum(np.swapaxes(np.linalg.inv(v), -1, -2) * (da.astype(kind) @ v), -2)
+    return change if np.iscomplexobj(out) else np.real(change)
+
+
+@differential(np.linalg.eig)
+def eig(a, *, da, out):
+    """Vectors of length 1 whose largest entry is real, as LAPACK has it. Of equal eigenvalues as
+    `eigh`."""
+    w, v = out
+    kind = np.result_type(a, np.complex64)
+    inner = np.linalg.inv(v) @ da.astype(kind) @ v
+    gaps = w[..., None, :] - w[..., :, None]
+    turn = v @ over(inner, np.where(np.eye(np.shape(w)[-1], dtype=bool), np.inf, gaps))
+    largest = np.argmax(np.abs(v), -2)[..., None, :]
+    stretch = np.real(np.sum(np.conj(v) * turn, -2, keepdims=True))
+    twist = np.imag(np.take_along_axis(turn, largest, -2))
+    dv = turn - v * stretch - v * (1j * (twist / np.real(np.take_along_axis(v, largest, -2))))
+    dw = np.diagonal(inner, 0, -2, -1)
+    if np.iscomplexobj(w):
+        return dw, dv
+    return np.real(dw), np.real(dv)
+
+
+@differential(np.linalg.lstsq)
+def lstsq(a, b, rcond=None, *, da, db, out):
+    """Where the rank does not change."""
+    x = out[0]
+    p = np.linalg.pinv(a)
+    rest = b - a @ x
+    change = db - da @ x
+    dx = p @ (change + adjoint(p) @ (adjoint(da) @ rest))
+    dx = dx + adjoint(da) @ (adjoint(p) @ x) - p @ (a @ (adjoint(da) @ (adjoint(p) @ x)))
+    squares = 2 * np.sum(np.real(np.conj(rest) * change), 0)
+    return dx, np.reshape(squares, -1)[: np.size(out[1])], 0, singular_change(a, da)
+
+
+@composition(np.linalg.multi_dot, wrt="arrays", sequences=("arrays",))
+def multi_dot(arrays):
+    if np.ndim(arrays[-1]) == 1:
+        product = arrays[-1]
+        for k in range(len(arrays) - 2, -1, -1):
+            product = np.dot(arrays[k], product)
+    else:
+        product = arrays[0]
+        for k in range(1, len(arrays)):
+            product = np.dot(product, arrays[k])
+    return product
+
+
+@composition(np.linalg.tensorinv, wrt="a")
+def tensorinv(a, ind=2):
+    size = np.shape(a)
+    n = math.prod(size[ind:])
+    return np.reshape(np.linalg.inv(np.reshape(a, (n, n))), (*size[ind:], *size[:ind]))
+
+
+@composition(np.linalg.tensorsolve, wrt=("a", "b"))
+def tensorsolve(a, b, axes=None):
+    if axes is not None:
+        a = np.moveaxis(a, axes, tuple(range(-len(axes), 0)))
+    size = np.shape(a)[np.ndim(b) :]
+    n = math.prod(size)
+    return np.reshape(np.linalg.solve(np.reshape(a, (n, n)), np.reshape(b, -1)), size)
+
+
+@composition(np.linalg.diagonal, wrt="x")
+def diagonal(x, *, offset=0):
+    return np.diagonal(x, offset, -2, -1)
+
+
+@composition(np.linalg.cond, wrt="x")
+def cond(x, p=None):
+    """By the norms of the matrix and its inverse, or by singular values."""
+    if p is None or p == 2 or p == -2:
+        s = np.linalg.svd(x, compute_uv=False)
+        return s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+    axes = (-2, -1)
+    return np.linalg.norm(x, p, axes) * np.linalg.norm(np.linalg.inv(x), p, axes)
+
+
+@composition(np.linalg.matrix_norm, wrt="x")
+def matrix_norm(x, *, keepdims=False, ord="fro"):
+    return np.linalg.norm(x, ord, (-2, -1), keepdims)
+
+
+@composition(np.linalg.vector_norm, wrt="x")
+def vector_norm(x, *, axis=None, keepdims=False, ord=2):
+    if isinstance(axis, int):
+        return np.linalg.norm(x, ord, axis, keepdims)
+    axes = tuple(range(np.ndim(x))) if axis is None else axis
+    moved = np.moveaxis(x, axes, tuple(range(len(axes))))
+    size = np.linalg.norm(np.reshape(moved, (-1, *np.shape(moved)[len(axes) :])), ord, 0)
+    return np.expand_dims(size, axes) if keepdims else size
+
+
+# ---- functions of matrices
+
+
+def corner(a, e):
+    upper = np.concatenate((a, e), -1)
+    return np.concatenate((upper, np.concatenate((np.zeros_like(a), a), -1)), -2)
+
+
+@differential(frechet)
+def frechet_differential(f, a, e, *more, da, de):
+    """Itself a block of the function of a larger matrix."""
+    n = np.shape(a)[-1]
+    return frechet(f, corner(a, e), corner(da, de), *more)[..., :n, n:]
+
+
+@linear(frechet, wrt="e")
+def frechet_transpose(ct, f, a, e, *more):
+    to_e = frechet(f, np.swapaxes(a, -1, -2), ct, *more)
+    return to_e if np.iscomplexobj(e) else np.real(to_e)
+
+
+def of_kind(x, out):
+    """The change of a result: a function of a real matrix may be complex but for rounding."""
+    return (x if np.iscomplexobj(out) else np.real(x)).astype(out.dtype)
 
 
 @differential(np.linalg.norm)

@@ -6,7 +6,7 @@ import numpy as np
 
 from srcad.errors import MissingRule
 from srcad.rules.intrinsics import unbroadcast
-from srcad.rules.registry import constant, linear, methods, multilinear
+from srcad.rules.registry import composition, constant, linear, methods, multilinear
 from srcad.runtime import contraction, transposed_subscripts
 
 constant(contraction, transposed_subscripts)
@@ -105,8 +105,11 @@ def vdot(ct, a, b):
 
 
 @multilinear(getattr(np, "vecdot", None), np.linalg.vecdot, wrt=("x1", "x2"))
-def vecdot(ct, x1, x2):
-    ct = ct[..., None]
+def vecdot(ct, x1, x2, *, axis=-1):
+    """The axis counts from the end, or both arguments have as many."""
+    if axis >= 0 and np.ndim(x1) != np.ndim(x2):
+        raise MissingRule(None, "vecdot along an axis counted from the start, of unequal ranks")
+    ct = np.expand_dims(ct, axis)
     if np.iscomplexobj(x1):
         to_x1 = np.conj(ct * x2)
         return unbroadcast(to_x1, np.shape(x1)), unbroadcast(ct * np.conj(x1), np.shape(x2))
@@ -148,11 +151,21 @@ def kron(ct, a, b):
     return np.reshape(to_a, np.shape(a)), np.reshape(to_b, np.shape(b))
 
 
-@multilinear(np.cross, np.linalg.cross, wrt=("a", "b"))
-def cross(ct, a, b, axis=-1):
-    """Of vectors with three components."""
-    to_a = unbroadcast(np.cross(b, ct, axis=axis), np.shape(a))
-    return to_a, unbroadcast(np.cross(ct, a, axis=axis), np.shape(b))
+@multilinear(np.linalg.cross, wrt=("x1", "x2"))
+def cross(ct, x1, x2, *, axis=-1):
+    to_x1 = unbroadcast(np.linalg.cross(x2, ct, axis=axis), np.shape(x1))
+    return to_x1, unbroadcast(np.linalg.cross(ct, x1, axis=axis), np.shape(x2))
+
+
+@composition(np.cross, wrt=("a", "b"))
+def cross_along_axes(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    """Of vectors with three components; `np.linalg.cross` refuses others, which are deprecated."""
+    if axis is not None:
+        axisa, axisb, axisc = axis, axis, axis
+    if axisa == axisb == axisc and np.ndim(a) == np.ndim(b):
+        return np.linalg.cross(a, b, axis=axisc)
+    product = np.linalg.cross(np.moveaxis(a, axisa, -1), np.moveaxis(b, axisb, -1))
+    return product if axisc == -1 else np.moveaxis(product, -1, axisc)
 
 
 # ---- einsum

@@ -4,7 +4,16 @@ import math
 
 import numpy as np
 
-from srcad.rules.registry import differential, linear, methods, pullback
+from srcad.errors import MissingRule
+from srcad.rules.intrinsics import evened
+from srcad.rules.registry import (
+    composition,
+    differential,
+    is_literal,
+    linear,
+    methods,
+    pullback,
+)
 
 # ---- what the bodies share
 
@@ -29,97 +38,138 @@ def average_along(a, axis):
     return np.mean(a) if axis is None else np.mean(a, axis, keepdims=True)
 
 
-# ---- sums and means
+def along_first(a, axis):
+    """The values that go into one result along the first axis."""
+    if axis is None:
+        return np.reshape(a, -1)
+    if isinstance(axis, int):
+        return np.moveaxis(a, axis, 0)
+    moved = np.moveaxis(a, axis, tuple(range(len(axis))))
+    return np.reshape(moved, (-1, *np.shape(moved)[len(axis) :]))
 
 
-@linear(np.sum, *methods("sum"), wrt="a")
-def sum(ct, a, axis=None, dtype=None, keepdims=False):
+def spread(ct, a, axis, keepdims):
+    """The cotangent of a sum, at every element."""
     if axis is not None and not keepdims:
         ct = np.expand_dims(ct, axis)
     return np.broadcast_to(ct, np.shape(a))
 
 
-@linear(np.add.reduce, wrt="array")
-def add_reduce(ct, array, axis=0, dtype=None, *, keepdims=False):
-    if axis is not None and not keepdims:
-        ct = np.expand_dims(ct, axis)
-    return np.broadcast_to(ct, np.shape(array))
+def centred(a, axis, where, keepdims):
+    """What is left of the values that count when their mean is taken away, and their number."""
+    if where is None:
+        return a - average_along(a, axis), reduced(a, axis)
+    chosen = np.broadcast_to(where, np.shape(a))
+    n = count(chosen, axis, np.result_type(a))
+    total = np.sum(np.where(chosen, a, 0), axis, keepdims=axis is not None)
+    return np.where(chosen, a - total / n, 0), n if axis is None or keepdims else np.squeeze(
+        n, axis
+    )
+
+
+# ---- sums and means
+
+
+@linear(np.sum, *methods("sum"), wrt=("a", "initial"))
+def sum(ct, a, axis=None, dtype=None, keepdims=False, initial=0, where=None):
+    to_a = spread(ct, a, axis, keepdims)
+    return to_a if where is None else np.where(where, to_a, 0), np.sum(ct)
+
+
+@composition(np.add.reduce, wrt="array")
+def add_reduce(array, axis=0, dtype=None, *, keepdims=False):
+    return np.sum(array, axis, dtype, keepdims=keepdims)
 
 
 @linear(np.mean, *methods("mean"), wrt="a")
-def mean(ct, a, axis=None, dtype=None, keepdims=False):
-    n = reduced(a, axis)
-    if axis is not None and not keepdims:
-        ct = np.expand_dims(ct, axis)
-    return np.broadcast_to(ct / n, np.shape(a))
+def mean(ct, a, axis=None, dtype=None, keepdims=False, where=None):
+    if where is None:
+        return spread(ct / reduced(a, axis), a, axis, keepdims)
+    chosen = np.broadcast_to(where, np.shape(a))
+    n = count(chosen, axis, np.result_type(a))
+    return np.where(chosen, spread(ct, a, axis, keepdims) / n, 0)
 
 
-@differential(np.nansum)
-def nansum(a, axis=None, dtype=None, keepdims=False, *, da):
-    return np.sum(np.where(np.isnan(a), 0, da), axis, keepdims=keepdims)
+@composition(np.nansum, wrt=("a", "initial"))
+def nansum(a, axis=None, dtype=None, keepdims=False, initial=0, where=None):
+    there = np.where(np.isnan(a), 0, a)
+    if where is None:
+        return np.sum(there, axis, dtype, keepdims=keepdims, initial=initial)
+    return np.sum(there, axis, dtype, keepdims=keepdims, initial=initial, where=where)
 
 
-@differential(np.nanmean)
-def nanmean(a, axis=None, dtype=None, keepdims=False, *, da):
-    n = np.sum(np.logical_not(np.isnan(a)), axis, np.result_type(a), keepdims=keepdims)
-    return np.sum(np.where(np.isnan(a), 0, da), axis, keepdims=keepdims) / n
+@composition(np.nanmean, wrt="a")
+def nanmean(a, axis=None, dtype=None, keepdims=False, *, where=None):
+    seen = np.logical_not(np.isnan(a))
+    chosen = seen if where is None else seen & where
+    return np.mean(a, axis, dtype, keepdims=keepdims, where=chosen)
 
 
 @differential(np.var, *methods("var"))
-def var(a, axis=None, dtype=None, ddof=0, keepdims=False, *, da, out):
-    centred = a - average_along(a, axis)
-    n = reduced(a, axis) - ddof
+def var(a, axis=None, dtype=None, ddof=0, keepdims=False, where=None, *, da):
+    rest, n = centred(a, axis, where, keepdims)
     if np.iscomplexobj(a):
-        return 2 * np.sum(np.real(np.conj(centred) * da), axis, keepdims=keepdims) / n
-    return 2 * np.sum(centred * da, axis, keepdims=keepdims) / n
+        return 2 * np.sum(np.real(np.conj(rest) * da), axis, keepdims=keepdims) / (n - ddof)
+    return 2 * np.sum(rest * da, axis, keepdims=keepdims) / (n - ddof)
 
 
 @differential(np.std, *methods("std"))
-def std(a, axis=None, dtype=None, ddof=0, keepdims=False, *, da, out):
+def std(a, axis=None, dtype=None, ddof=0, keepdims=False, where=None, *, da, out):
     """Of equal values 0, a subgradient."""
-    centred = a - average_along(a, axis)
-    n = reduced(a, axis) - ddof
-    scale = np.where(out == 0, 1, out) * n
+    rest, n = centred(a, axis, where, keepdims)
+    scale = np.where(out == 0, 1, out) * (n - ddof)
     if np.iscomplexobj(a):
-        return np.sum(np.real(np.conj(centred) * da), axis, keepdims=keepdims) / scale
-    return np.sum(centred * da, axis, keepdims=keepdims) / scale
+        return np.sum(np.real(np.conj(rest) * da), axis, keepdims=keepdims) / scale
+    return np.sum(rest * da, axis, keepdims=keepdims) / scale
 
 
-@differential(np.nanvar)
-def nanvar(a, axis=None, dtype=None, ddof=0, keepdims=False, *, da):
+@composition(np.nanvar, wrt="a")
+def nanvar(a, axis=None, dtype=None, ddof=0, keepdims=False):
     seen = np.logical_not(np.isnan(a))
-    n = np.sum(seen, axis, np.result_type(a), keepdims=keepdims) - ddof
-    centred = np.where(seen, a - np.nanmean(a, axis, keepdims=True), 0)
-    return 2 * np.sum(centred * da, axis, keepdims=keepdims) / n
+    return np.var(a, axis, dtype, ddof=ddof, keepdims=keepdims, where=seen)
 
 
-@differential(np.nanstd)
-def nanstd(a, axis=None, dtype=None, ddof=0, keepdims=False, *, da, out):
+@composition(np.nanstd, wrt="a")
+def nanstd(a, axis=None, dtype=None, ddof=0, keepdims=False):
     """Of equal values 0, a subgradient."""
     seen = np.logical_not(np.isnan(a))
-    n = np.sum(seen, axis, np.result_type(a), keepdims=keepdims) - ddof
-    centred = np.where(seen, a - np.nanmean(a, axis, keepdims=True), 0)
-    return np.sum(centred * da, axis, keepdims=keepdims) / (np.where(out == 0, 1, out) * n)
+    return np.std(a, axis, dtype, ddof=ddof, keepdims=keepdims, where=seen)
 
 
 @differential(np.max, np.amax, np.min, np.amin, np.nanmax, np.nanmin, *methods("max", "min"))
-def extremum(a, axis=None, keepdims=False, *, da, out):
-    """Ties share the derivative equally."""
+def extremum(a, axis=None, keepdims=False, initial=None, where=None, *, da, dinitial, out):
+    """Ties share the derivative equally, an initial value among them."""
     if axis is not None and not keepdims:
         out = np.expand_dims(out, axis)
-    ties = a == out
-    w = ties / count(ties, axis, np.result_type(a))
-    return np.sum(w * da, axis, keepdims=keepdims)
-
-
-@differential(np.maximum.reduce, np.minimum.reduce)
-def extremum_reduce(array, axis=0, *, keepdims=False, darray, out):
-    """Ties share the derivative equally."""
+    ties = a == out if where is None else (a == out) & where
+    n = count(ties, axis, np.result_type(a))
+    if initial is None:
+        return np.sum(ties / n * da, axis, keepdims=keepdims)
+    first = out == initial
+    own = first / (n + first)
     if axis is not None and not keepdims:
-        out = np.expand_dims(out, axis)
-    ties = array == out
-    w = ties / count(ties, axis, np.result_type(array))
-    return np.sum(w * darray, axis, keepdims=keepdims)
+        own = np.squeeze(own, axis)
+    return np.sum(ties / (n + first) * da, axis, keepdims=keepdims) + own * dinitial
+
+
+@composition(np.maximum.reduce, wrt="array")
+def maximum_reduce(array, axis=0, dtype=None, *, keepdims=False):
+    return np.max(array, axis, keepdims=keepdims)
+
+
+@composition(np.minimum.reduce, wrt="array")
+def minimum_reduce(array, axis=0, dtype=None, *, keepdims=False):
+    return np.min(array, axis, keepdims=keepdims)
+
+
+@differential(np.maximum.accumulate, np.minimum.accumulate)
+def extremum_accumulate(array, axis=0, dtype=None, *, darray, out):
+    """Ties share the derivative equally, at the price of a square matrix."""
+    x = np.moveaxis(array, axis, -1)
+    dx = np.moveaxis(darray, axis, -1)
+    ties = np.triu(x[..., :, None] == np.moveaxis(out, axis, -1)[..., None, :])
+    w = ties / np.sum(ties, -2, np.result_type(array), keepdims=True)
+    return np.moveaxis(np.sum(w * dx[..., :, None], -2), -1, axis)
 
 
 @differential(np.ptp)
@@ -133,38 +183,47 @@ def ptp(a, axis=None, keepdims=False, *, da):
 
 
 @differential(np.prod, *methods("prod"))
-def prod(a, axis=None, dtype=None, keepdims=False, *, da):
+def prod(a, axis=None, dtype=None, keepdims=False, initial=1, where=None, *, da, dinitial):
     """The coefficient is the product of the others, from both sides: right where factors are 0."""
-    if axis is None:
-        x = np.reshape(a, -1)
-    elif isinstance(axis, tuple):
-        moved = np.moveaxis(a, axis, tuple(range(len(axis))))
-        kept = [k for k in range(np.ndim(a)) if k not in [j % np.ndim(a) for j in axis]]
-        x = np.reshape(moved, (-1, *[np.shape(a)[k] for k in kept]))
-    else:
-        x = np.moveaxis(a, axis, 0)
+    if where is not None:
+        a = np.where(where, a, 1)
+        da = np.where(where, da, 0)
+    x = along_first(a, axis)
     ones = np.ones_like(x[:1])
     before = np.cumprod(np.concatenate((ones, x)), 0)[:-1]
     after = np.cumprod(np.concatenate((ones, x[::-1])), 0)[:-1][::-1]
-    others = before * after
-    if axis is None:
-        w = np.reshape(others, np.shape(a))
-    elif isinstance(axis, tuple):
-        w = np.moveaxis(np.reshape(others, np.shape(moved)), tuple(range(len(axis))), axis)
-    else:
-        w = np.moveaxis(others, 0, axis)
-    return np.sum(w * da, axis, keepdims=keepdims)
+    change = np.sum(before * after * along_first(da, axis), 0)
+    if keepdims:
+        change = np.expand_dims(change, tuple(range(np.ndim(a))) if axis is None else axis)
+    if is_literal(initial) and initial == 1:
+        return change
+    return initial * change + np.prod(a, axis, keepdims=keepdims) * dinitial
 
 
-@differential(np.multiply.reduce)
-def multiply_reduce(array, axis=0, dtype=None, *, keepdims=False, darray):
-    """As `prod`, along one axis."""
-    x = np.moveaxis(array, axis, 0)
-    ones = np.ones_like(x[:1])
-    before = np.cumprod(np.concatenate((ones, x)), 0)[:-1]
-    after = np.cumprod(np.concatenate((ones, x[::-1])), 0)[:-1][::-1]
-    w = np.moveaxis(before * after, 0, axis)
-    return np.sum(w * darray, axis, keepdims=keepdims)
+@composition(np.multiply.reduce, wrt="array")
+def multiply_reduce(array, axis=0, dtype=None, *, keepdims=False):
+    return np.prod(array, axis, dtype, keepdims=keepdims)
+
+
+@composition(np.nanprod, wrt=("a", "initial"))
+def nanprod(a, axis=None, dtype=None, keepdims=False, initial=1, where=None):
+    there = np.where(np.isnan(a), 1, a)
+    if where is None:
+        return np.prod(there, axis, dtype, keepdims=keepdims, initial=initial)
+    return np.prod(there, axis, dtype, keepdims=keepdims, initial=initial, where=where)
+
+
+@composition(np.logaddexp.reduce, wrt="array")
+def logaddexp_reduce(array, axis=0, dtype=None, *, keepdims=False):
+    top = np.max(array, axis, keepdims=True)
+    safe = np.where(np.isfinite(top), top, 0)
+    total = np.log(np.sum(np.exp(array - safe), axis, keepdims=True)) + safe
+    return total if keepdims else np.squeeze(total, axis)
+
+
+@composition(np.hypot.reduce, wrt="array")
+def hypot_reduce(array, axis=0, dtype=None, *, keepdims=False):
+    return np.linalg.norm(array, None, axis, keepdims)
 
 
 @linear(np.cumsum, *methods("cumsum"), wrt="a")
@@ -174,20 +233,42 @@ def cumsum(ct, a, axis=None, dtype=None):
     return np.flip(np.cumsum(np.flip(ct, axis), axis), axis)
 
 
-@differential(np.nancumsum)
-def nancumsum(a, axis=None, dtype=None, *, da):
-    return np.cumsum(np.where(np.isnan(a), 0, da), axis)
+@composition(np.nancumsum, wrt="a")
+def nancumsum(a, axis=None, dtype=None):
+    return np.cumsum(np.where(np.isnan(a), 0, a), axis, dtype)
 
 
-@linear(getattr(np, "cumulative_sum", None), wrt="x")
-def cumulative_sum(ct, x, *, axis=None):
+@composition(np.nancumprod, wrt="a")
+def nancumprod(a, axis=None, dtype=None):
+    return np.cumprod(np.where(np.isnan(a), 1, a), axis, dtype)
+
+
+@composition(getattr(np, "cumulative_sum", None), wrt="x")
+def cumulative_sum(x, *, axis=None, include_initial=False):
+    sums = np.cumsum(x, 0 if axis is None else axis)
+    if not include_initial:
+        return sums
     k = 0 if axis is None else axis
-    return np.flip(np.cumsum(np.flip(ct, k), k), k)
+    return np.concatenate((np.zeros_like(np.take(x, [0], k)), sums), k)
 
 
-@linear(np.add.accumulate, wrt="array")
-def add_accumulate(ct, array, axis=0, dtype=None):
-    return np.flip(np.cumsum(np.flip(ct, axis), axis), axis)
+@composition(getattr(np, "cumulative_prod", None), wrt="x")
+def cumulative_prod(x, *, axis=None, include_initial=False):
+    products = np.cumprod(x, 0 if axis is None else axis)
+    if not include_initial:
+        return products
+    k = 0 if axis is None else axis
+    return np.concatenate((np.ones_like(np.take(x, [0], k)), products), k)
+
+
+@composition(np.add.accumulate, wrt="array")
+def add_accumulate(array, axis=0, dtype=None):
+    return np.cumsum(array, axis, dtype)
+
+
+@composition(np.multiply.accumulate, wrt="array")
+def multiply_accumulate(array, axis=0, dtype=None):
+    return np.cumprod(array, axis, dtype)
 
 
 @differential(np.cumprod, *methods("cumprod"))
@@ -248,60 +329,129 @@ def average(a, axis=None, weights=None, keepdims=False, *, da, dweights, out):
 
 @differential(np.median)
 def median(a, axis=None, keepdims=False, *, da, out):
-    """Among equal values the stable order decides which one is in the middle."""
-    if axis is None:
-        x = np.reshape(a, -1)
-        dx = np.reshape(da, -1)
-    else:
-        x = np.moveaxis(a, axis, -1)
-        dx = np.moveaxis(da, axis, -1)
-    n = np.shape(x)[-1]
-    middle = np.argsort(x, axis=-1, kind="stable")[..., (n - 1) // 2 : n // 2 + 1]
-    return np.reshape(np.mean(np.take_along_axis(dx, middle, -1), -1), np.shape(out))
-
-
-@differential(np.quantile)
-def quantile(a, q, axis=None, keepdims=False, *, da, dq, out):
-    """The default method, linear between order statistics; at one of them the slope above it."""
-    if axis is None:
-        x = np.reshape(a, -1)
-        dx = np.reshape(da, -1)
-    else:
-        x = np.moveaxis(a, axis, 0)
-        dx = np.moveaxis(da, axis, 0)
+    """Equal values share the derivative equally."""
+    x = along_first(a, axis)
     order = np.argsort(x, axis=0, kind="stable")
     values = np.take_along_axis(x, order, 0)
-    changes = np.take_along_axis(dx, order, 0)
-    last = np.shape(x)[0] - 1
-    below = np.clip(np.floor(q * last), 0, max(last - 1, 0))
+    changes = evened(np.take_along_axis(along_first(da, axis), order, 0), values, 0)
+    n = np.shape(x)[0]
+    return np.reshape(np.mean(changes[(n - 1) // 2 : n // 2 + 1], 0), np.shape(out))
+
+
+STEPS = ("lower", "higher", "nearest", "midpoint")
+SHIFTS = {
+    "linear": (1, 1), "weibull": (0, 0), "hazen": (0.5, 0.5), "interpolated_inverted_cdf": (0, 1),
+    "median_unbiased": (1 / 3, 1 / 3), "normal_unbiased": (3 / 8, 3 / 8),
+}  # fmt: skip
+"""How far the positions of quantiles stand in from the ends, by their method (Hyndman and Fan)."""
+
+
+def position(q, n, method):
+    """Where among `n` values in order the quantile is, counted from 0."""
+    if method in SHIFTS:
+        low, high = SHIFTS[method]
+        if method == "linear":
+            return q * (n - 1)
+        return np.clip(n * q + (low + q * (1 - low - high)) - 1, 0, n - 1)
+    if method not in STEPS:
+        raise MissingRule(None, f"quantile with method={method!r} is not supported")
+    place = q * (n - 1)
+    if method == "lower":
+        return np.floor(place)
+    if method == "higher":
+        return np.ceil(place)
+    return np.rint(place) if method == "nearest" else (np.floor(place) + np.ceil(place)) / 2
+
+
+@composition(np.quantile, wrt=("a", "q"))
+def quantile(a, q, axis=None, method="linear", keepdims=False):
+    """At one of the values the slope above it. Equal values share the derivative equally."""
+    values = np.sort(along_first(a, axis), 0)
+    last = np.shape(values)[0] - 1
+    place = position(q, last + 1, method)
+    below = np.clip(np.floor(place), 0, max(last - 1, 0))
     lower = below.astype(int)
-    upper = np.minimum(lower + 1, last)
-    tail = np.shape(q) + (1,) * (np.ndim(x) - 1)
-    w = np.reshape(q * last - below, tail)
-    slope = last * (values[upper] - values[lower])
-    dout = (1 - w) * changes[lower] + w * changes[upper] + slope * np.reshape(dq, tail)
-    return np.reshape(dout, np.shape(out))
+    w = np.reshape(place - below, np.shape(q) + (1,) * (np.ndim(values) - 1))
+    low = values[lower]
+    between = low + w * (values[np.minimum(lower + 1, last)] - low)
+    if keepdims:
+        axes = tuple(range(np.ndim(a))) if axis is None else axis
+        kept = axes if isinstance(axes, tuple) else (axes,)
+        places = [k % np.ndim(a) + np.ndim(q) for k in kept]
+        return np.expand_dims(between, tuple(places))
+    return between
 
 
-@differential(np.percentile)
-def percentile(a, q, axis=None, keepdims=False, *, da, dq, out):
-    """As `np.quantile`, in hundredths."""
-    if axis is None:
-        x = np.reshape(a, -1)
-        dx = np.reshape(da, -1)
+@composition(np.percentile, wrt=("a", "q"))
+def percentile(a, q, axis=None, method="linear", keepdims=False):
+    return np.quantile(a, q / 100, axis, method=method, keepdims=keepdims)
+
+
+@composition(np.nanquantile, wrt=("a", "q"))
+def nanquantile(a, q, axis=None, method="linear", keepdims=False):
+    """As `quantile`: what is missing comes last in order."""
+    values = np.sort(along_first(a, axis), 0)
+    n = np.sum(np.logical_not(np.isnan(values)), 0)
+    levels = np.reshape(q, np.shape(q) + (1,) * np.ndim(n))
+    place = position(levels, n, method)
+    below = np.clip(np.floor(place), 0, np.maximum(n - 2, 0))
+    lower = below.astype(int)
+    upper = np.minimum(lower + 1, np.maximum(n - 1, 0))
+    rows = np.reshape(lower, (-1, *np.shape(n)))
+    low = np.reshape(np.take_along_axis(values, rows, 0), np.shape(lower))
+    rows = np.reshape(upper, (-1, *np.shape(n)))
+    high = np.reshape(np.take_along_axis(values, rows, 0), np.shape(lower))
+    between = low + (place - below) * (high - low)
+    if keepdims:
+        axes = tuple(range(np.ndim(a))) if axis is None else axis
+        kept = axes if isinstance(axes, tuple) else (axes,)
+        places = [k % np.ndim(a) + np.ndim(q) for k in kept]
+        return np.expand_dims(between, tuple(places))
+    return between
+
+
+@composition(np.nanpercentile, wrt=("a", "q"))
+def nanpercentile(a, q, axis=None, method="linear", keepdims=False):
+    return np.nanquantile(a, q / 100, axis, method=method, keepdims=keepdims)
+
+
+@composition(np.nanmedian, wrt="a")
+def nanmedian(a, axis=None, keepdims=False):
+    return np.nanquantile(a, 0.5, axis, keepdims=keepdims)
+
+
+# ---- dispersion of samples
+
+
+@composition(np.cov, wrt=("m", "y", "aweights"))
+def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None):
+    x = np.atleast_2d(m)
+    if not rowvar and np.ndim(m) > 1:
+        x = x.T
+    if y is not None:
+        z = np.atleast_2d(y)
+        x = np.concatenate((x, z if rowvar or np.ndim(y) < 2 else z.T))
+    less = ddof if ddof is not None else 0 if bias else 1
+    if fweights is None and aweights is None:
+        rest = x - np.mean(x, 1, keepdims=True)
+        return np.squeeze(rest @ np.conj(rest).T / (np.shape(x)[1] - less))
+    if fweights is None:
+        w = aweights
     else:
-        x = np.moveaxis(a, axis, 0)
-        dx = np.moveaxis(da, axis, 0)
-    order = np.argsort(x, axis=0, kind="stable")
-    values = np.take_along_axis(x, order, 0)
-    changes = np.take_along_axis(dx, order, 0)
-    last = np.shape(x)[0] - 1
-    position = q / 100 * last
-    below = np.clip(np.floor(position), 0, max(last - 1, 0))
-    lower = below.astype(int)
-    upper = np.minimum(lower + 1, last)
-    tail = np.shape(q) + (1,) * (np.ndim(x) - 1)
-    w = np.reshape(position - below, tail)
-    slope = last / 100 * (values[upper] - values[lower])
-    dout = (1 - w) * changes[lower] + w * changes[upper] + slope * np.reshape(dq, tail)
-    return np.reshape(dout, np.shape(out))
+        w = fweights if aweights is None else fweights * aweights
+    total = np.sum(w)
+    rest = x - np.sum(w * x, 1, keepdims=True) / total
+    if aweights is None:
+        scale = total - less
+    else:
+        scale = total - less * np.sum(w * aweights) / total
+    return np.squeeze(rest * w @ np.conj(rest).T / scale)
+
+
+@composition(np.corrcoef, wrt=("x", "y"))
+def corrcoef(x, y=None, rowvar=True):
+    c = np.cov(x, y, rowvar)
+    if np.ndim(c) == 0:
+        return c / c
+    deviation = np.sqrt(np.real(np.diag(c)))
+    return c / deviation[:, None] / deviation

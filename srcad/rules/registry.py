@@ -15,6 +15,10 @@ linear in it, the differential otherwise.
     def multiply(ct, x, y):
         return ct * y, ct * x
 
+    @composition(np.trapezoid, wrt=("y", "x"))   made of functions that have rules
+    def trapezoid(y, x):
+        return np.sum(np.diff(x) * (y[1:] + y[:-1]) / 2)
+
 Parameters of a body, by kind:
 
 - positional: the arguments of the primitive, with its names and defaults; the first parameter `ct`
@@ -25,6 +29,9 @@ Parameters of a body, by kind:
 
 An argument without a differential and outside `wrt` must be inactive: a compiler refuses it
 otherwise. What has a zero derivative says so, by a differential that is not used or a returned 0.
+
+A composition takes the place of the call: it is the function itself, written out. What it does not
+support it refuses, by raising `MissingRule`.
 
 A function has at most one differential, one transpose and one pullback. It has a differential *and*
 a transpose where it is linear in some arguments only (`x / y` in `x`): the differential then covers
@@ -38,8 +45,10 @@ from __future__ import annotations
 import hashlib
 import inspect
 import math
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -49,6 +58,7 @@ from srcad.errors import RuleError
 
 __all__ = [
     "Rule",
+    "composition",
     "constant",
     "differential",
     "digest",
@@ -60,6 +70,7 @@ __all__ = [
     "is_sequence",
     "linear",
     "lookup",
+    "lookup_composition",
     "lookup_pullback",
     "lookup_transpose",
     "methods",
@@ -69,12 +80,13 @@ __all__ = [
     "pullback",
     "rules",
     "watch",
+    "when_imported",
 ]
 
 Function = Any
 """A primitive: a function, a ufunc, a method or attribute descriptor, a type; anything hashable."""
 
-Kind = Literal["differential", "linear", "multilinear", "pullback"]
+Kind = Literal["differential", "linear", "multilinear", "pullback", "composition"]
 _Body = TypeVar("_Body", bound=Callable[..., Any])
 _F = TypeVar("_F")
 
@@ -115,11 +127,14 @@ class Rule:
 _rules: dict[Function, Rule] = {}
 _transposes: dict[Function, Rule] = {}
 _pullbacks: dict[Function, Rule] = {}
+_compositions: dict[Function, Rule] = {}
 _in_order: list[Rule] = []
 _constant: dict[Function, None] = {}
 _effects: dict[Function, None] = {}
 _digest: list[str] = []
 _watchers: list[Callable[[], None]] = []
+_later: dict[str, str] = {}
+"""Modules of rules for packages that srcad does not need, by the name of the package."""
 
 
 def is_literal(value: object) -> bool:
@@ -237,6 +252,23 @@ def pullback(
     return register
 
 
+def composition(
+    *functions: Function,
+    wrt: str | tuple[str, ...],
+    domain: str = "real",
+    sequences: tuple[str, ...] = (),
+    replace: bool = False,
+) -> Callable[[_Body], _Body]:
+    """Declare `functions` by what they are made of: the body is called in their place."""
+
+    def register(body: _Body) -> _Body:
+        rule = _rule("composition", functions, body, wrt, domain, False, sequences)
+        _add(rule, _compositions, replace)
+        return body
+
+    return register
+
+
 def constant(*functions: _F, replace: bool = False) -> _F:
     """Declare that `functions` have a zero derivative wherever they have one; also a decorator."""
     return _mark(_constant, functions, replace)
@@ -252,8 +284,9 @@ def effect(*functions: _F, replace: bool = False) -> _F:
 
 
 def lookup(function: Function) -> Rule | None:
-    """The rule from which forward and reverse follow: the differential, else the transpose."""
-    return _get(_rules, function) or _get(_transposes, function)
+    """The rule from which forward and reverse follow: the differential, else the transpose, else
+    what the function is composed of."""
+    return _get(_rules, function) or _get(_transposes, function) or _get(_compositions, function)
 
 
 def lookup_transpose(function: Function) -> Rule | None:
@@ -266,19 +299,38 @@ def lookup_pullback(function: Function) -> Rule | None:
     return _get(_pullbacks, function)
 
 
+def lookup_composition(function: Function) -> Rule | None:
+    """What takes the place of calls of `function`, if anything does."""
+    return _get(_compositions, function)
+
+
 def is_constant(function: Function) -> bool:
     """Whether `function` is declared to have a zero derivative."""
+    _load_what_is_imported()
     return _hashable(function) and function in _constant
 
 
 def is_effect(function: Function) -> bool:
     """Whether `function` is declared to act on the outside."""
+    _load_what_is_imported()
     return _hashable(function) and function in _effects
 
 
 def is_known(function: Function) -> bool:
     """Whether anything is declared for `function`."""
     return is_constant(function) or is_effect(function) or lookup(function) is not None
+
+
+def when_imported(package: str, module: str) -> None:
+    """Load the rules in `module` once the program has imported `package`."""
+    _later[package] = module
+
+
+def _load_what_is_imported() -> None:
+    for package in [p for p in _later if p in sys.modules]:
+        module = _later.pop(package, None)
+        if module is not None:  # else a module that was loaded just now has looked up something
+            import_module(module)
 
 
 def methods(*names: str) -> tuple[Function, ...]:
@@ -289,11 +341,13 @@ def methods(*names: str) -> tuple[Function, ...]:
 
 def rules() -> Iterator[Rule]:
     """All rules, pullbacks too, in the order of their definition."""
+    _load_what_is_imported()
     return iter(tuple(_in_order))
 
 
 def digest() -> str:
     """A hash of the sources of all rules and of what they cover, the same in every process."""
+    _load_what_is_imported()
     if not _digest:
         state = hashlib.sha256()
         files: dict[str, None] = {}
@@ -328,7 +382,7 @@ def _rule(
     name = body.__name__
     present = tuple(dict.fromkeys(f for f in functions if f is not None and _hashable(f)))
     own = list(inspect.signature(body).parameters.values())
-    if kind != "differential":
+    if kind not in ("differential", "composition"):
         if not own or own[0].name != "ct" or own[0].kind not in _POSITIONAL:
             raise RuleError(None, f"the first parameter of rule {name!r} must be `ct`")
         own = own[1:]
@@ -447,7 +501,7 @@ def _mark(table: dict[Function, None], functions: tuple[_F, ...], replace: bool)
                 None, f"{_label(function)} has a rule", "pass replace=True to replace it"
             )
         if is_known(function):
-            for rule_table in (_rules, _transposes, _pullbacks):
+            for rule_table in (_rules, _transposes, _pullbacks, _compositions):
                 rule_table.pop(function, None)
             for marked in (_constant, _effects):
                 marked.pop(function, None)
@@ -459,11 +513,12 @@ def _mark(table: dict[Function, None], functions: tuple[_F, ...], replace: bool)
 
 def _drop_unused() -> None:
     """Take the rules that cover nothing any more out of the order of definition."""
-    in_use = {id(r) for t in (_rules, _transposes, _pullbacks) for r in t.values()}
+    in_use = {id(r) for t in (_rules, _transposes, _pullbacks, _compositions) for r in t.values()}
     _in_order[:] = [r for r in _in_order if id(r) in in_use]
 
 
 def _get(table: dict[Function, Rule], function: Function) -> Rule | None:
+    _load_what_is_imported()
     try:
         return table.get(function)
     except TypeError:  # it has no hash

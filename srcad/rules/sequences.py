@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from srcad.rules.intrinsics import unbroadcast
+from srcad.rules.intrinsics import evened, unbroadcast
 from srcad.rules.registry import differential, linear, pullback
 
 
@@ -47,21 +47,22 @@ def extremum_of(*values, dvalues, out):
 
 
 @differential(sorted, sequences=("iterable",))
-def sort_of(iterable, *, reverse=False, diterable):
-    """Equal numbers keep their order."""
+def sort_of(iterable, *, reverse=False, diterable, out):
+    """Equal numbers share their derivatives equally."""
     order = np.argsort(iterable, kind="stable")
     if reverse:
         order = order[::-1]
-    return [diterable[k] for k in order]
+    return list(evened(np.array(diterable)[order], np.array(out), 0))
 
 
 @pullback(sorted)
-def sort_of_pullback(ct, iterable, *, reverse=False):
+def sort_of_pullback(ct, iterable, *, reverse=False, out):
     """The inverse permutation: nothing is scattered."""
     order = np.argsort(iterable, kind="stable")
     if reverse:
         order = order[::-1]
-    return ([ct[k] for k in np.argsort(order)],)
+    even = evened(np.array(ct), np.array(out), 0)
+    return (list(even[np.argsort(order)]),)
 
 
 @differential(math.prod, sequences=("iterable",))

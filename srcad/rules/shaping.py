@@ -1,12 +1,18 @@
 """Rules of functions that rearrange: shapes, joins, splits, repeats, copies and new arrays."""
 
-import math
-
 import numpy as np
 
 from srcad.errors import MissingRule
 from srcad.rules.intrinsics import unbroadcast
-from srcad.rules.registry import differential, is_sequence, linear, methods, nesting, of_numbers
+from srcad.rules.registry import (
+    composition,
+    differential,
+    is_sequence,
+    linear,
+    methods,
+    nesting,
+    of_numbers,
+)
 
 # ---- the same elements in another shape
 
@@ -397,23 +403,29 @@ def arange(start, stop=None, step=1, dtype=None, *, dstart, dstop, dstep, out):
     return np.full(n, dstart) + dstep * np.arange(n)
 
 
+def parts(num, endpoint, rank, dtype):
+    """The parts of the way between two ends of a rank, along the first axis."""
+    t = np.linspace(0.0, 1.0, num, endpoint).astype(dtype)
+    return t if rank == 0 else np.reshape(t, (-1,) + (1,) * rank)
+
+
 @linear(np.linspace, wrt=("start", "stop"))
-def linspace(ct, start, stop, num=50, endpoint=True):
-    t = np.linspace(0.0, 1.0, num, endpoint).astype(ct.dtype)
-    to_start = np.tensordot(1 - t, ct, 1)
-    to_stop = np.tensordot(t, ct, 1)
+def linspace(ct, start, stop, num=50, endpoint=True, *, axis=0):
+    rows = ct if axis == 0 else np.moveaxis(ct, axis, 0)
+    t = parts(num, endpoint, np.ndim(ct) - 1, ct.dtype)
+    to_start = np.sum((1 - t) * rows, 0)
+    to_stop = np.sum(t * rows, 0)
     return unbroadcast(to_start, np.shape(start)), unbroadcast(to_stop, np.shape(stop))
 
 
-@differential(np.logspace)
-def logspace(start, stop, num=50, endpoint=True, base=10.0, *, dstart, dstop, out):
-    """Of scalar ends."""
-    t = np.linspace(0.0, 1.0, num, endpoint).astype(out.dtype)
-    return math.log(base) * out * ((1 - t) * dstart + t * dstop)
+@composition(np.logspace, wrt=("start", "stop", "base"))
+def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
+    return np.power(base, np.linspace(start, stop, num, endpoint, axis=axis))
 
 
 @differential(np.geomspace, domain="positive")
-def geomspace(start, stop, num=50, endpoint=True, *, dstart, dstop, out):
-    """Of scalar ends."""
-    t = np.linspace(0.0, 1.0, num, endpoint).astype(out.dtype)
-    return out * ((1 - t) / start * dstart + t / stop * dstop)
+def geomspace(start, stop, num=50, endpoint=True, *, axis=0, dstart, dstop, out):
+    rows = out if axis == 0 else np.moveaxis(out, axis, 0)
+    t = parts(num, endpoint, np.ndim(out) - 1, out.dtype)
+    dout = rows * ((1 - t) / start * dstart + t / stop * dstop)
+    return dout if axis == 0 else np.moveaxis(dout, 0, axis)

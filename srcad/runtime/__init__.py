@@ -15,6 +15,8 @@ from srcad.runtime.checks import (
 )
 from srcad.runtime.contractions import contraction, transposed_subscripts
 from srcad.runtime.determinants import cofactors, is_regular, minors
+from srcad.runtime.matrices import frechet, row_order
+from srcad.runtime.order import evened
 from srcad.runtime.products import over, times
 from srcad.runtime.shapes import add, add_at, copied, fitted, own, shadow, unbroadcast, zeros_like
 from srcad.runtime.special import polygamma
@@ -25,7 +27,9 @@ __all__ = [
     "cofactors",
     "contraction",
     "copied",
+    "evened",
     "fitted",
+    "frechet",
     "is_regular",
     "last_writes",
     "minors",
@@ -40,6 +44,7 @@ __all__ = [
     "require_scalar",
     "require_unchanged",
     "require_view",
+    "row_order",
     "shadow",
     "snapshot",
     "stop_gradient",

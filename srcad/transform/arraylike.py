@@ -1,4 +1,6 @@
-"""Lists given to NumPy where it takes arrays: they are made arrays first.
+"""What calls of NumPy mean: arrays for lists, and the functions that are compositions written out.
+
+Lists given to NumPy where it takes arrays: they are made arrays first.
 
     np.linalg.norm([x, y])      ->      np.linalg.norm(np.array([x, y]))
 
@@ -20,6 +22,24 @@ from srcad.ir import Value
 from srcad.ir.types import ListType, TupleType
 
 
+def rewritten(
+    low: Lowering, function: Any, args: list[Abstract], keywords: dict[str, Abstract]
+) -> Any:
+    """The result of a call that is made in other words; NotImplemented for one that is not."""
+    found = with_arrays(low, function, args, keywords)
+    return composed(low, function, args, keywords) if found is NotImplemented else found
+
+
+def composed(
+    low: Lowering, function: Any, args: list[Abstract], keywords: dict[str, Abstract]
+) -> Any:
+    """The call of a composition, written out; NotImplemented if it is none, or without data."""
+    rule = rules.lookup_composition(function)
+    if rule is None or all(map(calls.is_inert, (*args, *keywords.values()))):
+        return NotImplemented
+    return calls.call(low, Static(rule.body), args, keywords)
+
+
 def with_arrays(
     low: Lowering, function: Any, args: list[Abstract], keywords: dict[str, Abstract]
 ) -> Any:
@@ -34,11 +54,19 @@ def with_arrays(
     except TypeError:
         return NotImplemented
     changed = False
+
+    def made(value: Any) -> Any:
+        nonlocal changed
+        if not _is_list(value):
+            return value
+        changed = True
+        return calls.call(low, Static(np.array), [value], {})
+
     for name in rule.wrt:
         value = bound.arguments.get(name)
-        if name not in rule.sequences and value is not None and _is_list(value):
-            bound.arguments[name] = calls.call(low, Static(np.array), [value], {})
-            changed = True
+        if name not in rule.sequences and value is not None:
+            several = isinstance(value, tuple)  # *name: each of them
+            bound.arguments[name] = tuple(map(made, value)) if several else made(value)
     if not changed:
         return NotImplemented
     return calls.call(low, Static(function), list(bound.args), dict(bound.kwargs))

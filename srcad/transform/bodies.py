@@ -20,7 +20,7 @@ from srcad.frontend.scopes import Scope
 from srcad.ir import Atom, Literal, Value
 from srcad.ir.build import Builder
 from srcad.ir.types import ListType, Number, NumPyScalar, TupleType
-from srcad.transform import replay
+from srcad.transform import arraylike, replay
 
 
 class RuleLibrary:
@@ -50,7 +50,7 @@ class RuleLibrary:
             if function is rules.nesting:
                 return Static(_nesting(low, args[0]))
             return builtin.run_static(low, function, [_as_tuple(low, a) for a in args], keywords)
-        return NotImplemented
+        return arraylike.composed(low, function, args, keywords)
 
 
 _AHEAD = ("srcad.rules", "srcad.runtime.contractions")

@@ -143,6 +143,7 @@ class Pusher:
                     self.push_apply(op, b)
             case Effect():
                 b.append(op)
+                self._refuse_hidden(op)
                 result = op.result
                 if result is None or not is_differentiable(result.type) or not self.active(result):
                     return
@@ -176,8 +177,10 @@ class Pusher:
             case Call():
                 self.functions.push_call(self, op, b)
 
-    def _refuse_hidden(self, op: Apply) -> None:
+    def _refuse_hidden(self, op: Apply | Effect) -> None:
         """An object made of active data has no tangent: what is computed from it is refused."""
+        if op.result is None:
+            return
         if not is_differentiable(op.result.type) or not self.active(op.result):
             return
         if rules.is_constant(op.callee):
@@ -230,7 +233,7 @@ class Pusher:
                 value = bound.atom(name)
                 for part in value if isinstance(value, tuple) else (value,):
                     if isinstance(part, (Value, Literal)):
-                        replaced[part] = self._linear_argument(b, rule, part)
+                        replaced[part] = self._linear_argument(b, bound, part)
             return self._again(bound, op, replaced, b)
         total: Atom | None = None
         for name in names:
@@ -258,8 +261,16 @@ class Pusher:
         parts = value if isinstance(value, tuple) else (value,)
         return any(self.tangent(p) is not None for p in parts if isinstance(p, Value))
 
-    def _linear_argument(self, b: Builder, rule: Rule, part: Atom) -> Atom:
+    def _for_rule(self, b: Builder, op: Apply, part: Atom) -> Atom | None:
+        """The tangent of an argument, without the None that stands in it for no derivative."""
         found = self.tangent(part)
+        if found is None or isinstance(op.result.type, (ListType, TupleType)):
+            return found
+        return spaces.filled(b, found, part)
+
+    def _linear_argument(self, b: Builder, bound: Bound, part: Atom) -> Atom:
+        rule = bound.rule
+        found = self._for_rule(b, bound.op, part)
         if found is not None:
             return found
         if isinstance(part, Literal) and not isinstance(part.value, (int, float, complex)):
@@ -317,7 +328,7 @@ class Pusher:
             for d, v in pairs:
                 if isinstance(d, Value):
                     standing[d] = v
-                    tangent = self.tangent(v)
+                    tangent = self._for_rule(b, bound.op, v)
                     if tangent is not None:
                         pusher.tangents[d] = tangent
         outcome = (

@@ -47,7 +47,7 @@ from srcad.ir.types import (
 )
 from srcad.ir.walk import free_values
 from srcad.transform import spaces
-from srcad.transform.arraylike import with_arrays
+from srcad.transform.arraylike import rewritten
 from srcad.transform.expand import (
     Differentiator,
     Pulled,
@@ -153,7 +153,7 @@ class CompilerLibrary:
         except TypeError:
             return NotImplemented
         if handler is None:
-            return with_arrays(low, function, args, keywords)
+            return rewritten(low, function, args, keywords)
         return handler(self, low, args, keywords)
 
     # ---- derivatives

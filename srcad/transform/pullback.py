@@ -285,7 +285,8 @@ class Transposer:
                 differentials[name] = _differential_of(value)
         args, keywords = _body_arguments(bound, ())
         for name, d in differentials.items():
-            keywords[f"d{name}"] = Literal(0.0) if d is None else d
+            like = None if bound.rule.elementwise else bound.atom(name)
+            keywords[f"d{name}"] = _or_zero(inner, d, like)
         if bound.rule.needs_out:
             keywords["out"] = bound.op.result
         low, result = bodies.inline(inner, bound.rule.body, args, keywords)
@@ -348,6 +349,16 @@ def _differential_of(atom: Any) -> Value | None:
     if kind is None or not is_differentiable(kind):
         return None
     return Value("", spaces.tangent_type(kind))
+
+
+def _or_zero(b: Builder, d: Any, like: Any) -> Any:
+    """The differential of what has none is 0, also among several; of integers an array of them."""
+    if isinstance(d, tuple):
+        parts = like if isinstance(like, tuple) else (None,) * len(d)
+        return tuple(_or_zero(b, one, other) for one, other in zip(d, parts, strict=True))
+    if d is None and isinstance(like, Value) and isinstance(like.type, Array):
+        return b.apply(np.zeros_like, like, Literal(np.int8))  # beside any float it is that float
+    return Literal(0.0) if d is None else d
 
 
 def _body_arguments(bound: Bound, first: tuple[Any, ...]) -> tuple[list[Any], dict[str, Any]]:

@@ -108,6 +108,28 @@ def may_be_missing(b: Builder, value: Atom) -> bool:
     return isinstance(value, Value)
 
 
+def filled(b: Builder, tangent: Atom, primal: Atom) -> Atom:
+    """The tangent of a list for a function that makes an array of it: zeros instead of None."""
+    kind = atom_type(primal)
+    if not isinstance(kind, TupleType) or _has_all(kind):
+        return tangent
+    parts: list[Atom] = []
+    for k, item in enumerate(kind.items):
+        value = b.apply(operator.getitem, primal, Literal(k))
+        if is_differentiable(item):
+            parts.append(filled(b, b.apply(operator.getitem, tangent, Literal(k)), value))
+        else:
+            parts.append(Literal(0.0) if dims_of(item) == () else b.apply(np.zeros_like, value))
+    return b.apply(make_list if kind.cls is list else make_tuple, *parts)
+
+
+def _has_all(kind: Type) -> bool:
+    """Whether every number in a tuple has a derivative."""
+    if isinstance(kind, TupleType):
+        return all(map(_has_all, kind.items))
+    return is_differentiable(kind)
+
+
 def _dtype(dtype: str) -> tuple[Atom, ...]:
     return () if dtype == "float64" else (Literal(np.dtype(dtype).type),)
 
@@ -218,7 +240,9 @@ def shaped_type(found: Type, kind: Type) -> Type:
     if isinstance(found, Number):
         dtype = "complex128" if is_complex(found) else "float64"
     if isinstance(kind, Array):
-        return Array(dtype if dtype is not None else kind.dtype, kind.dims)
+        # what is not known may be wider than single precision
+        double = kind.dtype if kind.dtype in ("float64", "complex128") else None
+        return Array(dtype if dtype is not None else double, kind.dims)
     return kind
 
 

@@ -20,6 +20,6 @@ def reductions_grad(m):
     test = m == np.max(m)
     m_bar = centred_bar + test / np.sum(test)
     # line 157: centred = m - np.mean(m, axis=0)
-    quot = np.expand_dims(np.sum(minus, axis=0), 0) / shape[0]
-    m_bar += np.broadcast_to(quot, shape)
+    expand_dims = np.expand_dims(np.sum(minus, axis=0) / shape[0], 0)
+    m_bar += np.broadcast_to(expand_dims, shape)
     return m_bar

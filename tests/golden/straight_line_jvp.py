@@ -16,5 +16,6 @@ def straight_line_jvp(primals, tangents):
     z_dot = math.cos(prod) * (tangents_0 * primals_1 + primals_0 * tangents_1)
     exp = math.exp(primals_0)
     total = primals_1 + 2.0
-    diff = exp * tangents_0 / total - exp * tangents_1 / total / total
-    return z + exp / total, z_dot + diff
+    quot = exp / total
+    total = z_dot + (exp * tangents_0 / total - quot * tangents_1 / total)
+    return z + quot, total

@@ -11,4 +11,5 @@ def straight_line_fwd(x, y):
     z = math.sin(prod)
     exp = math.exp(x)
     total = y + 2.0
-    return z + exp / total, (total, exp, prod, y, x)
+    quot = exp / total
+    return z + quot, (total, quot, prod, exp, y, x)

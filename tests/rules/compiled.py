@@ -71,6 +71,9 @@ class Program:
         self.sample, self.paired = module.sample, module.paired
 
     def _argument(self, key, value):
+        if isinstance(value, tuple) and is_active(value) and not all(map(is_active, value)):
+            parts = [self._argument((key[0], k), v) for k, v in enumerate(value)]
+            return f"({', '.join(parts)})"
         if is_active(value):
             name = f"{key[0]}{'' if key[1] is None else key[1]}"
             self.names.append(name)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from srcad.rules.intrinsics import fitted, over, times, unbroadcast
+from srcad.rules.intrinsics import evened, fitted, over, times, unbroadcast
 from srcad.rules.special import polygamma
 from srcad.runtime import add, cofactors, minors, shadow, zeros_like
 
@@ -37,7 +37,7 @@ def _describe(value):
         return value.dtype.kind
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_describe, value))}]"
-    return repr(value)
+    return getattr(value, "__name__", None) or repr(value)
 
 
 CASES = []
@@ -296,6 +296,57 @@ for axis in (0, 1, -1):
     case(np.quantile, R(3, 4), np.array([0.21, 0.66]), axis=axis)
     case(np.percentile, R(3, 4), np.array([21.0, 66.0]), axis=axis, keepdims=True)
 
+_mask = np.array([[True, False, True, True], [True, True, False, True], [False, True, True, True]])
+_gaps = np.where(_mask, R(3, 4), np.nan)
+for axis in (None, 0, 1, (0, 1)):
+    for keep in (False, True):
+        case(np.sum, R(3, 4), axis, keepdims=keep, where=_mask)
+        case(np.sum, R(3, 4), axis, keepdims=keep, initial=R())
+        case(np.prod, R(3, 4), axis, keepdims=keep, where=_mask, initial=R())
+        case(np.mean, R(3, 4), axis, keepdims=keep, where=_mask)
+        case(np.var, R(3, 4), axis, ddof=1, keepdims=keep, where=_mask)
+        case(np.std, R(3, 4), axis, keepdims=keep, where=_mask)
+        case(np.max, R(3, 4), axis, keepdims=keep, where=_mask, initial=np.float64(-3.0))
+        case(np.min, R(3, 4), axis, keepdims=keep, initial=R())
+        case(np.nanprod, _gaps, axis, keepdims=keep)
+        case(np.nanmedian, _gaps, axis, keepdims=keep)
+        case(np.nanquantile, _gaps, np.array([0.21, 0.66]), axis, keepdims=keep)
+        case(np.quantile, R(3, 4), np.array([0.21, 0.66]), axis, keepdims=keep)
+        case(np.median, R(3, 4), axis, keepdims=keep)
+for method in ("lower", "higher", "nearest", "midpoint", "weibull", "hazen", "median_unbiased"):
+    case(np.quantile, R(7), np.array([0.21, 0.66, 0.99]), method=method)
+    case(np.percentile, R(3, 4), np.float64(33.0), 1, method=method)
+    case(np.nanquantile, _gaps, np.array([0.21, 0.67]), 1, method=method)
+for method in ("interpolated_inverted_cdf", "normal_unbiased"):
+    case(np.quantile, R(7), np.array([0.21, 0.66]), method=method)
+case(np.nanpercentile, _gaps, np.float64(62.0), 0)
+case(np.nanmedian, np.array([np.nan, 2.0, 1.0]))
+for f in (np.cumulative_sum, np.cumulative_prod):
+    case(f, R(3))
+    case(f, R(3, 4), axis=1, include_initial=True)
+case(np.cumulative_sum, R(3, 4), axis=0)
+case(np.nancumprod, _gaps, 1)
+case(np.nancumprod, _gaps)
+for f in (np.maximum.accumulate, np.minimum.accumulate, np.multiply.accumulate):
+    case(f, R(5))
+    case(f, R(3, 4), 1)
+for f in (np.maximum.reduce, np.minimum.reduce, np.logaddexp.reduce, np.hypot.reduce):
+    case(f, R(5))
+    case(f, R(3, 4), 1)
+case(np.logaddexp.reduce, R(3, 4), 0, keepdims=True)
+case(np.cov, R(5))
+case(np.cov, R(3, 5))
+case(np.cov, R(5, 3), rowvar=False)
+case(np.cov, R(3, 5), R(2, 5), bias=True)
+case(np.cov, R(5), R(5), ddof=0)
+case(np.cov, R(2, 5), fweights=np.array([1, 2, 1, 3, 1]))
+case(np.cov, R(2, 5), aweights=P(5))
+case(np.cov, R(2, 5), fweights=np.array([1, 2, 1, 3, 1]), aweights=P(5))
+case(np.cov, Z(2, 5))
+case(np.corrcoef, R(3, 5))
+case(np.corrcoef, R(5), R(5))
+case(np.corrcoef, R(5, 3), rowvar=False)
+
 # ---- shapes
 
 for order in "CFA":
@@ -420,7 +471,12 @@ case(np.linspace, R(), R(), 5)
 case(np.linspace, R(), 2.0, 5, False)
 case(np.linspace, R(3), R(), 4)
 case(np.logspace, R(), R(), 4)
+case(np.logspace, R(2), R(), 4, axis=1)
+case(np.logspace, R(), R(), 3, False, P())
 case(np.geomspace, P(), P(), 4)
+case(np.geomspace, P(3), P(2, 1), 4, endpoint=False, axis=-1)
+case(np.geomspace, 2, P(2), 4)
+case(np.linspace, R(3), R(2, 1), 4, axis=2)
 
 # ---- indexing
 
@@ -474,6 +530,9 @@ for axis in (None, 0, 1, -1):
     case(np.sort, R(3, 4), axis)
     case(np.partition, R(3, 4), 2, axis)
 case(np.sort, R(5))
+case(evened, R(5), np.array([0, 0, 1, 2, 2]), 0)
+case(evened, R(2, 3), np.array([[0, 0, 1], [2, 3, 3]]), -1)
+case(evened, R(2, 3), np.array([[0, 0, 1], [0, 3, 3]]), 0)
 for k in (0, 1, -1, 2, -2, 5):
     case(np.diag, R(3), k)
     case(np.diag, R(2, 4), k)
@@ -482,6 +541,8 @@ for k in (0, 1, -1, 2, -2, 5):
     case(np.trace, R(3, 4), k)
     case(np.tril, R(3, 4), k)
     case(np.triu, R(2, 3, 3), k)
+case(np.tril, R(3))
+case(np.triu, R(3), 1)
 case(np.diagonal, R(2, 3, 4), 1, 0, 2)
 case(np.diagflat, R(2, 2), 1)
 case(np.linalg.trace, R(2, 3, 4))
@@ -531,7 +592,14 @@ for edge in (1, 2):
     case(np.gradient, R(5), np.cumsum(P(5)), edge_order=edge)
     case(np.gradient, R(4, 5), axis=1, edge_order=edge)
     case(np.gradient, R(4, 5), np.cumsum(P(4)), axis=0, edge_order=edge)
+case(np.gradient, R(3), [0, 1, 3])
+case(np.gradient, R(4, 5))
+case(np.gradient, R(4, 5), 2)
+case(np.gradient, R(4, 5), P(), np.cumsum(P(5)), edge_order=2)
+case(np.gradient, R(3, 4, 5), P(), 0.5, axis=(2, 0))
 case(np.trapezoid, R(5))
+case(np.trapezoid, R(5), np.cumsum(P(5)), P())
+case(np.trapezoid, R(5), None, P())
 case(np.trapezoid, R(5), dx=P())
 case(np.trapezoid, R(5), np.cumsum(P(5)))
 case(np.trapezoid, R(3, 4), np.cumsum(P(4)))
@@ -542,11 +610,18 @@ for mode in ("full", "same", "valid"):
     case(np.convolve, R(2), R(5), mode)
     case(np.convolve, R(4), R(4), mode)
     case(np.convolve, R(6), R(2), mode)
-    for n, m in ((5, 3), (5, 2), (4, 4), (3, 1)):
+    case(np.convolve, R(3), R(), mode)
+    case(np.convolve, Z(3), R(2), mode)
+    case(np.correlate, Z(3), Z(2), mode)
+    for n, m in ((5, 3), (5, 2), (4, 4), (3, 1), (2, 3), (3, 6)):
         case(np.correlate, R(n), R(m), mode)
 case(np.polyval, R(4), R())
 case(np.polyval, R(4), R(3))
 case(np.polyval, R(1), R(3))
+case(np.polyval, R(4, 3), R())
+case(np.polyval, R(4, 3), R(2, 1))
+case(np.polyval, R(1, 3), R(2, 1))
+case(np.polyval, R(3, 2, 1), R(4))
 case(np.unwrap, 4 * R(6))
 
 # ---- products
@@ -602,6 +677,8 @@ case(np.vdot, R(2, 2), R(2, 2))
 case(np.vdot, Z(3), Z(3))
 case(np.vecdot, R(2, 3), R(2, 3))
 case(np.vecdot, R(3), R(2, 3))
+case(np.vecdot, R(3, 2), R(3, 2), axis=0)
+case(np.vecdot, Z(3, 2), R(4, 3, 1), axis=-2)
 case(np.vecdot, Z(2, 3), Z(3))
 for s, t in (((2, 3), (3,)), ((4, 2, 3), (3,)), ((2, 3), (4, 3)), ((4, 1, 2, 3), (2, 3))):
     case(getattr(np, "matvec", None), R(*s), R(*t))
@@ -620,6 +697,9 @@ for s, t in (((2,), (3,)), ((2, 3), (2, 2)), ((3,), (2, 2)), ((2, 2), (3,)), ((1
 case(np.cross, R(3), R(3))
 case(np.cross, R(2, 3), R(3))
 case(np.cross, R(3, 2), R(3, 2), axis=0)
+case(np.cross, R(3, 2), R(4, 1, 3), axisa=0, axisc=1)
+case(np.linalg.cross, R(2, 3), R(3))
+case(np.linalg.cross, R(3, 2), R(3, 2), axis=0)
 for spec, shapes in (
     ("ij,jk->ik", ((2, 3), (3, 4))),
     ("ij,jk", ((2, 3), (3, 4))),
@@ -664,6 +744,8 @@ for f in (np.linalg.cholesky, np.linalg.eigh, np.linalg.eigvalsh):
     case(f, S(3))
     case(f, S(2, 2))
 case(np.linalg.eigh, S(3), "U")
+for f in (np.linalg.cholesky, np.linalg.eigvalsh):
+    case(f, S(3) + 0.1j * np.triu(R(3, 3), 1) - 0.1j * np.tril(R(3, 3), -1))
 case(np.linalg.eigvalsh, S(3), "U")
 if np.lib.NumpyVersion(np.__version__) >= "2.0.0":
     case(np.linalg.cholesky, S(3), upper=True)
@@ -677,6 +759,41 @@ case(np.linalg.svdvals, R(2, 2, 3))
 case(np.linalg.qr, R(3, 3))
 case(np.linalg.qr, R(4, 2))
 case(np.linalg.qr, R(2, 3, 2))
+case(np.linalg.qr, R(2, 4))
+case(np.linalg.qr, R(2, 4), "complete")
+case(np.linalg.qr, R(4, 2), "r")
+case(np.linalg.qr, Z(3, 3))
+case(np.linalg.qr, Z(4, 2), "r")
+for a in (M(3), M(2, 2), Z(3, 3), np.array([[1.0, 2.0], [-3.0, 0.5]])):
+    case(np.linalg.eigvals, a)
+    case(np.linalg.eig, a)
+for a in (R(4, 2), R(2, 4), M(3)):
+    case(np.linalg.lstsq, a, R(len(a)))
+    case(np.linalg.lstsq, a, R(len(a), 2), None)
+case(np.linalg.lstsq, Z(4, 2), Z(4))
+case(np.linalg.multi_dot, [R(2, 3), R(3, 4), R(4, 2)])
+case(np.linalg.multi_dot, [R(3), R(3, 4), R(4, 2)])
+case(np.linalg.multi_dot, [R(2, 3), R(3, 4), R(4)])
+case(np.linalg.tensorinv, R(4, 6, 8, 3), 2)
+case(np.linalg.tensorinv, R(6, 2, 3), ind=1)
+case(np.linalg.tensorsolve, R(2, 3, 6), R(2, 3))
+case(np.linalg.tensorsolve, R(2, 6, 3), R(2, 3), (1,))
+case(np.linalg.diagonal, R(2, 3, 4), offset=1)
+for p in (None, 2, -2, 1, -1, "fro", "nuc", np.inf, -np.inf):
+    case(np.linalg.cond, M(3), p)
+case(np.linalg.cond, M(2, 3))
+case(np.linalg.cond, R(4, 2))
+for order in ("fro", "nuc", 1, 2, np.inf):
+    case(np.linalg.matrix_norm, R(2, 3, 4), ord=order)
+case(np.linalg.matrix_norm, R(3, 4), keepdims=True)
+for order in (1, 2, 3, np.inf):
+    case(np.linalg.vector_norm, R(3), ord=order)
+    case(np.linalg.vector_norm, R(2, 3, 4), axis=(0, 2), ord=order)
+    case(np.linalg.vector_norm, R(2, 3), axis=1, keepdims=True, ord=order)
+case(np.linalg.vector_norm, R(2, 3))
+case(np.linalg.vector_norm, R(2, 3), keepdims=True)
+case(np.linalg.vector_norm, R(2, 3, 4), axis=(2, 0), keepdims=True)
+case(np.linalg.vector_norm, Z(3))
 for order in (None, 0, 1, 2, 3, 1.5, -1, np.inf, -np.inf):
     case(np.linalg.norm, R(4), order)
     case(np.linalg.norm, R(3, 4), order, axis=1)
@@ -709,6 +826,25 @@ for n in (3, 6, 7):
 for f in (np.fft.fft2, np.fft.ifft2, np.fft.fftn, np.fft.ifftn):
     case(f, Z(3, 4))
     case(f, R(2, 3, 4), axes=(0, 1), norm="ortho")
+    case(f, R(3, 4), s=(2, 6), axes=(0, 1), norm="forward")
+for f in (np.fft.fftn, np.fft.ifftn):
+    case(f, Z(3))
+    case(f, Z(2, 3, 4), (5, 3), (2, 0))
+for f in (np.fft.rfft2, np.fft.rfftn):
+    case(f, R(3, 4))
+    case(f, R(3, 4), (4, 3), (0, 1))
+    case(f, R(2, 3, 4), axes=(1, 0), norm="ortho")
+for f in (np.fft.irfft2, np.fft.irfftn):
+    case(f, Z(3, 4))
+    case(f, Z(3, 4), (4, 5), (-2, -1))
+    case(f, Z(2, 3, 4), axes=(1, 2), norm="ortho")
+case(np.fft.rfftn, R(2, 3, 4))
+case(np.fft.irfftn, R(2, 3, 4))
+for norm in (None, "ortho", "forward", "backward"):
+    case(np.fft.hfft, Z(4), norm=norm)
+    case(np.fft.ihfft, R(5), norm=norm)
+case(np.fft.hfft, Z(2, 4), 5, 0)
+case(np.fft.ihfft, R(2, 5), 4)
 case(np.fft.fftshift, R(5))
 case(np.fft.fftshift, R(2, 4), 1)
 case(np.fft.ifftshift, R(5))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import srcad
+from srcad.errors import SourceError
 
 # ---- branches do not poison
 
@@ -58,6 +59,109 @@ def test_no_protection_where_nothing_is_masked():
     source = srcad.grad(product_of_sines, (0, 1)).source_for(np.ones(3), np.ones(3))
     assert "over" not in source
     assert "over" in srcad.grad(guarded_root).source_for(np.ones(3))
+
+
+def test_a_quotient_of_large_numbers_has_a_finite_derivative():
+    def f(x, y):
+        return np.sum(x / y)
+
+    for x, y in ((1e200, 1e200), (np.array([1e-200, 1e250]), np.array([1e-200, 1e249]))):
+        to_y = srcad.grad(f, 1)(x, y)
+        np.testing.assert_allclose(to_y, -(x / y) / y, rtol=1e-15)
+        assert srcad.jvp(f, (x, y), (0 * x, y))[1] == pytest.approx(-np.sum(x / y), rel=1e-15)
+
+
+# ---- arguments without a derivative beside others
+
+
+def hypotenuse(x):
+    return math.hypot(3, x, 2) + np.hypot(3, x)
+
+
+def steps_of_two(x):
+    return np.sum(np.gradient(np.array([x, x * x, 1.0]), 2) ** 2)
+
+
+def steps_in_a_list(x):
+    return np.sum(np.gradient(np.array([x, x * x, 1.0]), [0, x, 5]) ** 2)
+
+
+def arrays_of_both(x):
+    y = np.array([0, x, [5, 2][0]]) * np.concatenate([[1, x], np.array([3])])
+    return np.sum(y * np.hstack([2, x, 3])) + np.sum(np.array([[1, x], [x, 2]]) ** 2)
+
+
+def interpolated(x):
+    return np.interp(0.3, [0, 1, 2], [1, x, 3]) * np.interp(0.3, [0, x, 2], [1, 4, 3])
+
+
+def extrema_with_integers(x):
+    return max(1, x) * min(3, x, 2)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        hypotenuse,
+        steps_of_two,
+        steps_in_a_list,
+        arrays_of_both,
+        interpolated,
+        extrema_with_integers,
+    ],
+    ids=lambda f: f.__name__,
+)
+def test_integers_among_the_arguments(f):
+    x = 1.4
+    change = (f(x + 1e-6) - f(x - 1e-6)) / 2e-6
+    assert srcad.grad(f)(x) == pytest.approx(change, rel=1e-8)
+    assert srcad.jvp(f, (x,), (1.0,))[1] == pytest.approx(change, rel=1e-8)
+    assert srcad.jacfwd(f)(x) == pytest.approx(change, rel=1e-8)
+
+
+# ---- objects that hide data
+
+
+def polynomial(c):
+    return np.poly1d(c)(2.0)
+
+
+def polynomial_object(c):
+    return np.polynomial.Polynomial(c)(2.0)
+
+
+@pytest.mark.parametrize("f", [polynomial, polynomial_object])
+def test_what_an_object_hides_is_refused_and_not_zero(f):
+    c = np.array([1.0, 2.0, 3.0])
+    for derive in (srcad.grad(f), srcad.jacfwd(f), lambda c: srcad.jvp(f, (c,), (c,))):
+        with pytest.raises(SourceError):
+            derive(c)
+
+
+def plane_product(x, y):
+    return np.sum(np.cross(x, y))
+
+
+def test_products_of_plane_vectors_are_refused():
+    x = np.arange(6.0).reshape(3, 2)
+    with pytest.warns(DeprecationWarning), pytest.raises(ValueError, match="3-dimensional"):
+        srcad.grad(plane_product)(x, x)
+
+
+# ---- sizes of arrays of unknown rank
+
+
+def spectrum_back(x):
+    y = x
+    for k in range(2):
+        y = y if k == 0 else y[:, None] * y
+    return np.sum(np.fft.irfft(y) ** 2)
+
+
+def test_a_mask_made_of_an_unknown_size_is_an_array():
+    x = np.array([0.3, -1.2, 0.7])
+    untyped = srcad.grad(spectrum_back)._shown()
+    np.testing.assert_allclose(untyped.run(x), srcad.grad(spectrum_back)(x), rtol=1e-12)
 
 
 # ---- lists

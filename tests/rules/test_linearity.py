@@ -129,9 +129,11 @@ class Reader:
             args = [func.value, *args]
         elif not any(used):
             return False
-        if function in (np.shape, np.ndim, np.size, len):
+        if function in (np.shape, np.ndim, np.size, np.iscomplexobj, np.zeros_like, len):
             return False
         rule = rules.lookup_transpose(function)
+        if rule is None and getattr(function, "__module__", "").startswith("srcad.rules."):
+            return self.helper(function, args, used)
         assert rule is not None, f"not declared linear: {self.text(node)}"
         bound = rule.parameters.bind(*args, **{k.arg: k.value for k in keywords}).arguments
         tangents = {n for n, a in bound.items() if not isinstance(a, tuple) and self.tangent(a)}
@@ -141,6 +143,14 @@ class Reader:
         else:
             for name in set(rule.wrt) & set(bound) - tangents:
                 assert self.zero(bound[name]), f"constant: {self.text(node)}"
+        return True
+
+    @staticmethod
+    def helper(function, args, used):
+        """A function of the rules themselves is read with the same arguments tangent."""
+        names = list(inspect.signature(function).parameters)
+        inner = Reader(function)
+        inner.read([n for n, t in zip(names, used[: len(args)], strict=False) if t])
         return True
 
 

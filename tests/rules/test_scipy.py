@@ -1,0 +1,176 @@
+"""Rules for SciPy against mpmath, at corners, and where there is no derivative."""
+
+import subprocess
+import sys
+
+import mpmath
+import numpy as np
+import pytest
+import scipy.linalg as sl
+import scipy.special as sc
+
+import srcad
+from srcad.errors import SourceError
+
+HALF = mpmath.mpf(1) / 2
+
+
+def normal(x):
+    return mpmath.ncdf(x)
+
+
+def lower_gamma(a):
+    return lambda x: mpmath.gammainc(a, 0, x, regularized=True)
+
+
+def lower_beta(a, b):
+    return lambda x: mpmath.betainc(a, b, 0, x, regularized=True)
+
+
+def unboxed(lmbda):
+    return mpmath.exp(2 * mpmath.hyp2f1(1, 1, 2, -2 * lmbda))
+
+
+BY_MPMATH = [
+    (sc.gamma, mpmath.gamma, [1e-3, 0.5, 3.2, 20.0, -0.5, -2.3]),
+    (sc.gammaln, mpmath.loggamma, [1e-3, 0.5, 1.0, 3.2, 1e4]),
+    (sc.psi, mpmath.digamma, [1e-3, 0.5, 3.2, 1e4, -0.5, -2.3]),
+    (sc.rgamma, mpmath.rgamma, [0.5, 3.2, -0.5]),
+    (sc.erf, mpmath.erf, [-3.0, -0.1, 0.0, 1e-8, 2.0, 5.0]),
+    (sc.erfc, mpmath.erfc, [-3.0, 0.0, 2.0, 10.0]),
+    (sc.erfinv, mpmath.erfinv, [-0.9, 0.0, 0.3, 0.999]),
+    (sc.erfi, mpmath.erfi, [-1.0, 0.0, 2.0]),
+    (sc.ndtr, normal, [-5.0, 0.0, 2.0]),
+    (sc.log_ndtr, lambda x: mpmath.log(normal(x)), [-20.0, -5.0, 0.0, 2.0]),
+    (sc.expit, lambda x: 1 / (1 + mpmath.exp(-x)), [-40.0, -1.0, 0.0, 3.0, 30.0]),
+    (sc.log_expit, lambda x: -mpmath.log1p(mpmath.exp(-x)), [-40.0, 0.0, 3.0, 30.0]),
+    (sc.entr, lambda x: -x * mpmath.log(x), [1e-3, 0.3, 2.0]),
+    (sc.lambertw, mpmath.lambertw, [-0.2, 0.0, 0.3, 20.0]),
+    (sc.exp1, mpmath.e1, [1e-3, 0.5, 9.0]),
+    (sc.expi, mpmath.ei, [-2.0, 0.5, 9.0]),
+    (sc.exprel, lambda x: mpmath.hyp1f1(1, 2, x), [-9.0, -1e-9, 0.0, 1e-4, 0.6, 9.0]),
+    (sc.spence, lambda x: mpmath.polylog(2, 1 - x).real, [0.3, 0.999, 1.0, 1.7, 5.0]),
+    (sc.ellipk, mpmath.ellipk, [-5.0, -1e-6, 0.0, 1e-7, 0.4, 0.99]),
+    (sc.ellipe, mpmath.ellipe, [-5.0, -1e-6, 0.0, 1e-7, 0.4, 0.99]),
+    (sc.j0, lambda x: mpmath.besselj(0, x), [-1.0, 0.0, 0.5, 30.0]),
+    (sc.j1, lambda x: mpmath.besselj(1, x), [-1.0, 0.0, 0.5, 30.0]),
+    (sc.y0, lambda x: mpmath.bessely(0, x), [0.1, 0.5, 30.0]),
+    (sc.y1, lambda x: mpmath.bessely(1, x), [0.1, 0.5, 30.0]),
+    (sc.i0, lambda x: mpmath.besseli(0, x), [-1.0, 0.0, 0.5, 30.0]),
+    (sc.i1, lambda x: mpmath.besseli(1, x), [-1.0, 0.0, 0.5, 30.0]),
+    (sc.k0, lambda x: mpmath.besselk(0, x), [0.1, 0.5, 30.0]),
+    (sc.k1, lambda x: mpmath.besselk(1, x), [0.1, 0.5, 30.0]),
+    (lambda x: sc.jv(2.5, x), lambda x: mpmath.besselj(2.5, x), [0.1, 0.5, 30.0]),
+    (lambda x: sc.iv(2.5, x), lambda x: mpmath.besseli(2.5, x), [0.1, 0.5, 30.0]),
+    (lambda x: sc.kv(2.5, x), lambda x: mpmath.besselk(2.5, x), [0.1, 0.5, 30.0]),
+    (lambda x: sc.gammainc(2.5, x), lower_gamma(2.5), [0.1, 3.0, 40.0]),
+    (lambda x: sc.gammainc(1.0, x), lower_gamma(1), [0.1, 3.0]),
+    (lambda x: sc.betainc(0.5, 2.5, x), lower_beta(HALF, 2.5), [0.01, 0.6, 0.99]),
+    (lambda x: sc.beta(x, 0.3), lambda x: mpmath.beta(x, mpmath.mpf(0.3)), [0.1, 4.0]),
+    (lambda x: sc.zeta(2.5, x), lambda x: mpmath.zeta(2.5, x), [0.1, 4.0]),
+    (lambda x: sc.polygamma(2, x), lambda x: mpmath.polygamma(2, x), [0.1, 4.0]),
+    (lambda x: sc.hyp1f1(0.7, 1.5, x), lambda x: mpmath.hyp1f1(0.7, 1.5, x), [-4.0, 0.0, 2.0]),
+    (lambda x: sc.eval_legendre(5, x), lambda x: mpmath.legendre(5, x), [-1.0, 0.0, 0.3, 1.0]),
+    (lambda x: sc.eval_hermite(4, x), lambda x: mpmath.hermite(4, x), [-1.0, 0.0, 2.3]),
+    (lambda x: sc.airy(x)[0], mpmath.airyai, [-3.0, 0.0, 2.3]),
+    (lambda x: sc.xlogy(x, 0.3), lambda x: x * mpmath.log(mpmath.mpf(0.3)), [0.0, 2.0]),
+    (lambda x: sc.boxcox(x, 0.0), mpmath.log, [0.1, 1.0, 5.0]),
+    (lambda x: sc.inv_boxcox(2.0, x), unboxed, [0.0, 1e-9, 0.7]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("f", "reference", "points"), BY_MPMATH)
+def test_the_derivative_is_that_of_mpmath(f, reference, points):
+    def real(x):
+        return np.real(f(x))
+
+    with mpmath.workdps(40):
+        for x in points:
+            wanted = [float(mpmath.re(mpmath.diff(reference, mpmath.mpf(x), k))) for k in (1, 2)]
+            with np.errstate(all="ignore"):
+                found = srcad.grad(real)(x), srcad.grad(srcad.grad(real))(x)
+            assert found[0] == pytest.approx(wanted[0], rel=1e-9, abs=1e-300), x
+            assert found[1] == pytest.approx(wanted[1], rel=1e-9, abs=1e-12), x
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda v: sc.jv(v, 0.5),
+        lambda a: sc.gammainc(a, 0.5),
+        lambda a: sc.betainc(a, 1.0, 0.5),
+        lambda a: sc.hyp2f1(a, 1.0, 2.0, 0.3),
+        lambda v: sc.chdtr(v, 1.5),
+        lambda x: sc.zeta(x, 1.5),
+    ],
+)
+def test_a_parameter_without_a_derivative_is_refused(f):
+    for derive in (srcad.grad(f), lambda x: srcad.jvp(f, (x,), (1.0,))):
+        with pytest.raises(SourceError):
+            derive(1.2)
+
+
+def test_sums_of_exponentials_with_infinite_terms():
+    inf = np.inf
+    for x, wanted in (
+        ([-inf, 0.0, 0.0], [0, 0.5, 0.5]),
+        ([-inf, -inf], [0, 0]),
+        ([1000.0, 1000.0], [0.5, 0.5]),
+        ([inf, 0.0], [1, 0]),
+    ):
+        found = srcad.grad(lambda a: sc.logsumexp(a))(np.array(x))
+        np.testing.assert_allclose(found, wanted, rtol=1e-12)
+
+
+def test_products_with_a_logarithm_at_zero():
+    assert srcad.grad(lambda y: sc.xlogy(0.0, y))(0.0) == 0
+    assert srcad.grad(lambda x: sc.xlogy(x, 2.0))(0.0) == np.log(2)
+    assert np.array_equal(srcad.grad(lambda x: np.sum(sc.xlogy(0.0, x)))(np.zeros(2)), [0, 0])
+    x = np.array([0.0, 2.0])
+    masked = srcad.grad(lambda x: np.sum(np.where(x > 0, sc.entr(x), 0.0)))
+    with np.errstate(all="ignore"):
+        assert np.array_equal(masked(x), [0, -np.log(2) - 1])
+
+
+def test_rules_for_scipy_wait_until_it_is_imported():
+    program = (
+        "import sys, srcad\n"
+        "assert not any(m == 'scipy' or m.startswith('scipy.') for m in sys.modules)\n"
+        "import scipy.special as sc\n"
+        "print(srcad.rules.lookup(sc.i0).name)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert run.stdout == "i0\n"
+
+
+def closed_loop(a, b, x, y):
+    q, r = x @ x.T + np.eye(3), y @ y.T + np.eye(2)
+    return np.sum(sl.solve_continuous_are(a, b, q, r) * np.arange(9.0).reshape(3, 3))
+
+
+def test_riccati_equations_by_all_their_matrices():
+    rng = np.random.default_rng(2)
+    args = [rng.normal(size=s) for s in ((3, 3), (3, 2), (3, 3), (2, 2))]
+    along = [rng.normal(size=a.shape) for a in args]
+    grads = srcad.grad(closed_loop, (0, 1, 2, 3))(*args)
+    for k in range(4):
+        moved = [
+            closed_loop(
+                *(a + s * d * (j == k) for j, (a, d) in enumerate(zip(args, along, strict=True)))
+            )
+            for s in (1e-6, -1e-6)
+        ]
+        change = (moved[0] - moved[1]) / 2e-6
+        assert np.sum(grads[k] * along[k]) == pytest.approx(change, rel=1e-6)
+
+
+def test_a_real_power_of_a_real_matrix_has_a_real_gradient():
+    a = np.array([[2.0, 0.3], [0.1, 1.5]])
+    for f in (sl.sqrtm, sl.logm, lambda x: sl.fractional_matrix_power(x, 0.4)):
+        gradient = srcad.grad(lambda x, f=f: np.sum(np.real(f(x))))(a)
+        assert gradient.dtype == float
+        d = np.array([[0.3, -0.2], [0.5, 0.1]])
+        change = np.sum(np.real(f(a + 1e-6 * d) - f(a - 1e-6 * d))) / 2e-6
+        assert np.sum(gradient * d) == pytest.approx(change, rel=1e-8)
