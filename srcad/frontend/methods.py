@@ -17,13 +17,14 @@ from srcad.frontend.abstract import (
     Items,
     ListRef,
     Members,
+    Poison,
     SetRef,
     Static,
     TupleRef,
 )
 from srcad.frontend.control import branch, choose
 from srcad.frontend.fence import refusal
-from srcad.frontend.lowering import Lowering, NeedsUnroll
+from srcad.frontend.lowering import Lowering, NeedsUnroll, is_leaf
 from srcad.ir import Literal, Value
 
 _LAST = Static(-1)
@@ -43,11 +44,29 @@ def call_method(
 
 
 def _append(low: Lowering, ref: ListRef, item: Abstract) -> Abstract:
+    if ref.place in low.session.initial and not low.internal:
+        return _log(low, ref, item)
     contents = low.contents(ref)
     if isinstance(contents, Items):
         low.set_contents(ref, Items((*contents.items, item)))
         return NONE
     return containers.update(low, ref, list.append, low.atom(item), item=item)
+
+
+def _log(low: Lowering, ref: ListRef, item: Abstract) -> Abstract:
+    """A list outside of the function gets one more item, as in the primal: it is not read here."""
+    live = low.session.identities.get(ref.place)
+    if not isinstance(live, Value) or not is_leaf(item):
+        low.refuse(*refusal("shared container"))
+    low.builder.effect(list.append, live, low.atom(item))
+    low.restate(
+        ref,
+        Poison(
+            "a list outside of the function is read after the function has appended to it",
+            "read it first, or keep the values in a list of the function",
+        ),
+    )
+    return NONE
 
 
 def _extend(low: Lowering, ref: ListRef, more: Abstract) -> Abstract:

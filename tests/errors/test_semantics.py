@@ -428,3 +428,28 @@ def test_jacobians_of_complex_results():
         with pytest.raises(SrcadError, match="needs a real result"):
             srcad.jacrev(turned)(x)
     assert srcad.jacfwd(turned)(1.5) == 1 + 2j
+
+
+calls = []
+
+
+def logs_its_calls(x):
+    calls.append(x)
+    total = 0.0
+    for k in range(3):
+        calls.append(total)
+        total = total + k * x * x
+    return total
+
+
+def counts_its_calls(x):
+    calls.append(x)
+    return x * len(calls)
+
+
+def test_a_list_outside_gets_its_items_once():
+    calls.clear()
+    assert srcad.grad(logs_its_calls)(2.0) == 12.0
+    assert calls == [2.0, 0.0, 0.0, 4.0]
+    with pytest.raises(SrcadError, match="is read after the function has appended to it"):
+        srcad.grad(counts_its_calls)(2.0)
