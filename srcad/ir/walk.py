@@ -32,6 +32,8 @@ def operands(op: Op) -> tuple[Atom, ...]:
     """The atoms an operation reads itself, outside its blocks."""
     match op:
         case Apply() | Effect():
+            if not op.keywords:
+                return op.args
             return (*op.args, *(atom for _, atom in op.keywords))
         case Update():
             return (op.target, *op.args)
