@@ -89,6 +89,8 @@ def results(op: Op) -> tuple[Value, ...]:
 def blocks(op: Op) -> tuple[Block, ...]:
     """The blocks of an operation, in the order they are printed."""
     match op:
+        case Apply() | Effect() | Update() | Accumulate() | Call():
+            return ()
         case If():
             return (op.then, op.orelse)
         case For():
@@ -100,8 +102,6 @@ def blocks(op: Op) -> tuple[Block, ...]:
         case Try():
             final = () if op.final is None else (op.final,)
             return (op.body, *(h.body for h in op.handlers), *final)
-        case Apply() | Effect() | Update() | Accumulate() | Call():
-            return ()
         case _:
             assert_never(op)
 
