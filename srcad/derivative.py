@@ -16,25 +16,19 @@ from __future__ import annotations
 import functools
 import html
 import inspect
-import linecache
-import os
 import sys
-import threading
 import types
-import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from srcad import rules
+from srcad.codes import Variant, codes_of
 from srcad.dispatch import MISSING, call_signature, default_now, defaults_of, make_call
-from srcad.errors import Place, SrcadError, UnsupportedValue, add_primal_note
-from srcad.guards import MISS, SCALARS, AnyValue, Enter, Identity, key_of, make_entry
+from srcad.errors import SrcadError, UnsupportedValue
+from srcad.guards import MISS, SCALARS, AnyValue, key_of, make_entry
 from srcad.options import Options
 from srcad.pipeline import Compiled, Named, compile_call
+from srcad.primal import annotate, copied, name_of, run_primal
 from srcad.stored import Request, fetch, keep
 from srcad.transform.library import Spec
 
@@ -54,15 +48,6 @@ _VARIANTS = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Variant:
-    """Code for arguments of one key, while what it refers to stays."""
-
-    compiled: Compiled
-    enter: Enter
-    collect: Callable[..., Any]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class _Layout:
     """Which arguments are handed over: names by position and by keyword."""
 
@@ -76,62 +61,6 @@ class _Layout:
             tuple(zip(self.positional, values[:count], strict=True)),
             tuple(zip(self.named, values[count:], strict=True)),
         )
-
-
-class _Code:
-    """The codes of one derivative."""
-
-    def __init__(self) -> None:
-        self.lock = threading.RLock()
-        self.scalars: dict[Any, Enter] = {}
-        self.variants: dict[Any, tuple[Variant, ...]] = {}
-        self.latest: Compiled | None = None
-        self.example: Compiled | None = None
-        """What is shown before any call."""
-        _all_codes.add(self)
-
-    def forget(self) -> None:
-        """Drop all codes: what they were made by has changed."""
-        with self.lock:
-            self.scalars.clear()
-            self.variants.clear()
-            self.latest = self.example = None
-
-
-_all_codes: weakref.WeakSet[_Code] = weakref.WeakSet()
-
-
-@rules.watch
-def _forget_all() -> None:
-    for code in list(_all_codes):
-        code.forget()
-
-
-_codes: dict[Any, _Code] = {}
-_MANY = 256
-
-
-def _code_of(function: Any, spec: Spec, options: Options) -> _Code:
-    """Where the codes of a derivative are kept.
-
-    ``srcad.grad(f)`` in a loop finds what it compiled the first time, if ``f`` is defined at the
-    top level of a module; other functions, and what they hold, are not kept alive.
-    """
-    lasting = (
-        isinstance(function, types.FunctionType)
-        and function.__closure__ is None
-        and "<" not in function.__qualname__
-    )
-    if not lasting:
-        return _Code()
-    key = Identity(function), spec, options
-    found = _codes.get(key)
-    if found is None:
-        if len(_codes) >= _MANY:
-            for old in list(_codes)[: _MANY // 4]:
-                _codes.pop(old, None)
-        found = _codes.setdefault(key, _Code())
-    return found
 
 
 class Derivative:
@@ -155,7 +84,7 @@ class Derivative:
         self.primal = function
         self.spec = spec
         self.options = options
-        code = _code_of(function, spec, options)
+        code = codes_of(function, spec, options)
         self._code = code
         self._lock = code.lock
         self._scalars = code.scalars
@@ -559,67 +488,6 @@ def make_derivative(function: Any, spec: Spec, options: Options) -> Derivative:
             made.__class__ = type("Derivative", (Derivative,), space)
             made.__doc__ = doc
     return made
-
-
-def name_of(function: Any) -> str:
-    """What a function is called in generated code."""
-    name = getattr(function, "__name__", None)
-    if name is None:
-        inner = getattr(function, "func", None)  # functools.partial
-        return name_of(inner) if callable(inner) else type(function).__name__
-    return "lambda" if name == "<lambda>" else str(name)
-
-
-def run_primal(function: Any, args: list[Any], keywords: dict[str, Any]) -> None:
-    """Run a function without effects; an exception gets a note of the line that raised it."""
-    try:
-        function(*args, **keywords)
-    except Exception as error:
-        files = {__file__, "<srcad dispatch>"}
-        trace, last = error.__traceback__, None
-        while trace is not None:
-            if trace.tb_frame.f_code.co_filename not in files:
-                last = trace if _is_users(trace.tb_frame.f_code.co_filename) else last
-            trace = trace.tb_next
-        if last is not None and not getattr(error, "__notes__", ()):
-            file, line = last.tb_frame.f_code.co_filename, last.tb_lineno
-            text = linecache.getline(file, line, last.tb_frame.f_globals)
-            add_primal_note(error, Place(file, line, 0, text))
-        raise
-
-
-_LIBRARIES = tuple(str(Path(m.__file__ or "").parent) + os.sep for m in (np, sys.modules["srcad"]))
-
-
-def _is_users(file: str) -> bool:
-    return not file.startswith(_LIBRARIES)
-
-
-def copied(value: Any) -> Any:
-    """An argument that a function may write without the caller noticing."""
-    match value:
-        case np.ndarray():
-            return value.copy()
-        case list() if type(value) is list:
-            return [copied(v) for v in value]
-        case dict() if type(value) is dict:
-            return {k: copied(v) for k, v in value.items()}
-        case tuple() if type(value) is tuple:
-            return tuple(map(copied, value))
-    return value
-
-
-def annotate(error: BaseException, compiled: Compiled) -> None:
-    """Note on an exception which line of the primal it stems from."""
-    trace = error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == compiled.file:
-            loc = compiled.emitted.line_map.get(trace.tb_lineno)
-            if loc is None and compiled.function is not None:
-                loc = compiled.function.loc  # a line of several: the function at least
-            if loc is not None:
-                add_primal_note(error, Place(loc.file, loc.line, loc.column, loc.text))
-        trace = trace.tb_next
 
 
 def _example(parameter: inspect.Parameter) -> Any:

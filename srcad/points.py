@@ -10,11 +10,12 @@ from typing import Any, NoReturn
 import numpy as np
 
 from srcad import rules
-from srcad.derivative import Derivative, annotate, copied, name_of, run_primal
+from srcad.derivative import Derivative
 from srcad.errors import SrcadError, UnsupportedValue
 from srcad.guards import MISS, Identity, key_of, make_entry
 from srcad.options import Options
 from srcad.pipeline import CompiledPair, Named, compile_vjp
+from srcad.primal import annotate, copied, name_of, run_primal
 from srcad.stored import Request, fetch, keep
 from srcad.transform import inside
 from srcad.transform.library import CompilerLibrary, Spec, placed

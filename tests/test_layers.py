@@ -29,6 +29,8 @@ ORDER = (
     "guards",
     "dispatch",
     "pipeline",
+    "codes",
+    "primal",
     "stored",
     "derivative",
     "points",

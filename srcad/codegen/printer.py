@@ -39,19 +39,19 @@ def _as_ast(node: Any) -> Any:
     """What a gast node prints as: ``gast_to_ast`` without positions and contexts, which cost."""
     if isinstance(node, list):
         return [_as_ast(n) for n in node]
-    if not isinstance(node, ast.AST):
+    kind = type(node)
+    if not issubclass(kind, ast.AST):
         return node
-    match node:
-        case gast.Name():
-            return ast.Name(node.id, _LOAD)
-        case gast.Constant():
-            return ast.Constant(node.value)
-        case gast.expr_context():
-            return _LOAD
-        case gast.arguments() | gast.ExceptHandler():
-            return gast.gast_to_ast(node)
-    kind = getattr(ast, type(node).__name__)
-    return kind(*[_as_ast(getattr(node, field, None)) for field in kind._fields])
+    if kind is gast.Name:
+        return ast.Name(node.id, _LOAD)
+    if kind is gast.Constant:
+        return ast.Constant(node.value)
+    if issubclass(kind, ast.expr_context):
+        return _LOAD
+    if kind is gast.arguments or kind is gast.ExceptHandler:
+        return gast.gast_to_ast(node)
+    made = getattr(ast, kind.__name__)
+    return made(*[_as_ast(getattr(node, field, None)) for field in made._fields])
 
 
 def _plain_string(text: str, *_: Any, **__: Any) -> str:

@@ -33,6 +33,8 @@ def operands(op: Op) -> tuple[Atom, ...]:
     """The atoms an operation reads itself, outside its blocks."""
     match op:
         case Apply() | Effect():
+            if not op.keywords:
+                return op.args
             return (*op.args, *(atom for _, atom in op.keywords))
         case Update():
             return (op.target, *op.args, *path_atoms(op.path))
@@ -101,6 +103,8 @@ def results(op: Op) -> tuple[Value, ...]:
 def blocks(op: Op) -> tuple[Block, ...]:
     """The blocks of an operation, in the order they are printed."""
     match op:
+        case Apply() | Effect() | Update() | Accumulate() | Call():
+            return ()
         case If():
             return (op.then, op.orelse)
         case For():
@@ -112,8 +116,6 @@ def blocks(op: Op) -> tuple[Block, ...]:
         case Try():
             final = () if op.final is None else (op.final,)
             return (op.body, *(h.body for h in op.handlers), *final)
-        case Apply() | Effect() | Update() | Accumulate() | Call():
-            return ()
         case _:
             assert_never(op)
 

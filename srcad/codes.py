@@ -1,0 +1,82 @@
+"""Where compiled code is kept: by function and transform, then by the keys of the arguments."""
+
+from __future__ import annotations
+
+import threading
+import types
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from srcad import rules
+from srcad.guards import Enter, Identity
+from srcad.options import Options
+from srcad.pipeline import Compiled
+from srcad.transform.library import Spec
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Variant:
+    """Code for arguments of one key, while what it refers to stays."""
+
+    compiled: Compiled
+    enter: Enter
+    collect: Callable[..., Any]
+
+
+class Codes:
+    """The codes of one derivative."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.scalars: dict[Any, Enter] = {}
+        self.variants: dict[Any, tuple[Variant, ...]] = {}
+        self.latest: Compiled | None = None
+        self.example: Compiled | None = None
+        """What is shown before any call."""
+        _all_codes.add(self)
+
+    def forget(self) -> None:
+        """Drop all codes: what they were made by has changed."""
+        with self.lock:
+            self.scalars.clear()
+            self.variants.clear()
+            self.latest = self.example = None
+
+
+_all_codes: weakref.WeakSet[Codes] = weakref.WeakSet()
+
+
+@rules.watch
+def _forget_all() -> None:
+    for codes in list(_all_codes):
+        codes.forget()
+
+
+_codes: dict[Any, Codes] = {}
+_MANY = 256
+"""Of how many derivatives codes are kept."""
+
+
+def codes_of(function: Any, spec: Spec, options: Options) -> Codes:
+    """Where the codes of a derivative are kept.
+
+    ``srcad.grad(f)`` in a loop finds what it compiled the first time, if ``f`` is defined at the
+    top level of a module; other functions, and what they hold, are not kept alive.
+    """
+    lasting = (
+        isinstance(function, types.FunctionType)
+        and function.__closure__ is None
+        and "<" not in function.__qualname__
+    )
+    if not lasting:
+        return Codes()
+    key = Identity(function), spec, options
+    found = _codes.get(key)
+    if found is None:
+        if len(_codes) >= _MANY:
+            for old in list(_codes)[: _MANY // 4]:
+                _codes.pop(old, None)
+        found = _codes.setdefault(key, Codes())
+    return found

@@ -1,0 +1,73 @@
+"""The plain function: its name, what it raises when it is run, and where exceptions stem from."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from srcad.errors import Place, add_primal_note
+from srcad.pipeline import Compiled
+
+
+def name_of(function: Any) -> str:
+    """What a function is called in generated code."""
+    name = getattr(function, "__name__", None)
+    if name is None:
+        inner = getattr(function, "func", None)  # functools.partial
+        return name_of(inner) if callable(inner) else type(function).__name__
+    return "lambda" if name == "<lambda>" else str(name)
+
+
+def run_primal(function: Any, args: list[Any], keywords: dict[str, Any]) -> None:
+    """Run a function without effects; an exception gets a note of the line that raised it."""
+    try:
+        function(*args, **keywords)
+    except Exception as error:
+        trace, last = error.__traceback__, None
+        while trace is not None:
+            last = trace if _is_users(trace.tb_frame.f_code.co_filename) else last
+            trace = trace.tb_next
+        if last is not None and not getattr(error, "__notes__", ()):
+            file, line = last.tb_frame.f_code.co_filename, last.tb_lineno
+            text = linecache.getline(file, line, last.tb_frame.f_globals)
+            add_primal_note(error, Place(file, line, 0, text))
+        raise
+
+
+_LIBRARIES = tuple(str(Path(m.__file__ or "").parent) + os.sep for m in (np, sys.modules["srcad"]))
+
+
+def _is_users(file: str) -> bool:
+    return file != "<srcad dispatch>" and not file.startswith(_LIBRARIES)
+
+
+def copied(value: Any) -> Any:
+    """An argument that a function may write without the caller noticing."""
+    match value:
+        case np.ndarray():
+            return value.copy()
+        case list() if type(value) is list:
+            return [copied(v) for v in value]
+        case dict() if type(value) is dict:
+            return {k: copied(v) for k, v in value.items()}
+        case tuple() if type(value) is tuple:
+            return tuple(map(copied, value))
+    return value
+
+
+def annotate(error: BaseException, compiled: Compiled) -> None:
+    """Note on an exception which line of the primal it stems from."""
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == compiled.file:
+            loc = compiled.emitted.line_map.get(trace.tb_lineno)
+            if loc is None and compiled.function is not None:
+                loc = compiled.function.loc  # a line of several: the function at least
+            if loc is not None:
+                add_primal_note(error, Place(loc.file, loc.line, loc.column, loc.text))
+        trace = trace.tb_next
