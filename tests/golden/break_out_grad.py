@@ -32,7 +32,6 @@ def break_out_grad(x):
         x_bar += quot * prod
         x_bar += prod2 * item3
         term_bar = -(prod2 * x)
-    # line 92: for k in range(1, 50):
     x_bar += term_bar
     x_bar += total_bar
     return x_bar

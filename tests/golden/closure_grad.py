@@ -12,10 +12,10 @@ def closure_grad(x, y):
     # line 128: return t * t + y
     t_bar = y_bar * t
     t_bar += t_bar
-    y_bar += total
     # line 130: return shifted(x) * shifted(2.0 * x)
     x_bar = t_bar * 2.0
     # line 128: return t * t + y
+    y_bar += total
     prod = total * x
     x_bar += prod
     x_bar += prod

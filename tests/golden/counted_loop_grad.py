@@ -23,7 +23,6 @@ def counted_loop_grad(x, n):
         x_bar += y_bar
         y_bar2 = y_bar * item
         y_bar2 -= y_bar * y * math.sin(y)
-        # line 51: for _ in range(n):
         y_bar = y_bar2
     x_bar += y_bar
     return x_bar

@@ -27,6 +27,5 @@ def list_appended_grad(x, n):
         x_bar += saved * value
         copied = copied.copy()
         copied[-1] += saved * x
-    # line 111: for _ in range(n):
     x_bar += runtime.copied(copied)[0]
     return x_bar

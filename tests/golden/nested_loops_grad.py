@@ -33,6 +33,5 @@ def nested_loops_grad(x, w, n):
             prod = h_bar * (1 - h * h)
             h_bar = prod * w
             w_bar += prod * h2
-    # line 65: for _ in range(n):
     x_bar += h_bar
     return x_bar, w_bar

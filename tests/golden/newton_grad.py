@@ -20,6 +20,5 @@ def newton_grad(a):
         quot = x_bar / x
         a_bar += quot
         x_bar -= quot / x * a
-    # line 84: while abs(x * x - a) > 1e-12:
     a_bar += x_bar
     return a_bar

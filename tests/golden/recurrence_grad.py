@@ -26,6 +26,5 @@ def recurrence_grad(x, w):
         x_bar += prod
         h_bar = prod * w
         w_bar += np.sum(prod * h2)
-    # line 198: for _ in range(4):
     x_bar += h_bar
     return x_bar, w_bar

@@ -14,12 +14,10 @@ def reductions_grad(m):
     # line 158: return np.sqrt(np.sum(centred**2)) + np.max(m)
     shape = np.shape(m)
     centred_bar = 1.0 / (2 * math.sqrt(np.sum(centred ** 2))) * (2 * centred)
-    # line 157: centred = m - np.mean(m, axis=0)
-    minus = -centred_bar
-    # line 158: return np.sqrt(np.sum(centred**2)) + np.max(m)
     test = m == np.max(m)
-    m_bar = centred_bar + test / np.sum(test)
+    m_bar = test / np.sum(test)
     # line 157: centred = m - np.mean(m, axis=0)
-    quot = np.expand_dims(np.sum(minus, axis=0), 0) / shape[0]
+    m_bar += centred_bar
+    quot = np.expand_dims(np.sum(-centred_bar, axis=0), 0) / shape[0]
     m_bar += np.broadcast_to(quot, shape)
     return m_bar

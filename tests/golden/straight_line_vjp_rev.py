@@ -14,11 +14,9 @@ def straight_line_rev(saved, out_bar):
     # line 16: return z + math.exp(x) / (y + 2.0)
     quot = out_bar / item
     y_bar = -(quot / item * item2)
-    # line 15: z = math.sin(x * y)
-    prod = out_bar * math.cos(saved[2])
-    # line 16: return z + math.exp(x) / (y + 2.0)
     x_bar = quot * item2
     # line 15: z = math.sin(x * y)
+    prod = out_bar * math.cos(saved[2])
     x_bar += prod * y
     y_bar += prod * x
     return x_bar, y_bar
