@@ -22,8 +22,9 @@ from srcad.frontend.live import Capture
 from srcad.frontend.lower import Lowered, lower_function
 from srcad.ir import Apply, Block, Function, Literal, Loc, Op, Value, format_function
 from srcad.ir.build import Builder
+from srcad.ir.naming import name_of
 from srcad.ir.types import NONE, Opaque, TupleType
-from srcad.ir.walk import copy_block, free_values
+from srcad.ir.walk import all_ops, copy_block, free_values, results
 from srcad.options import Options
 from srcad.transform import bodies
 from srcad.transform.dce import remove_dead_code
@@ -193,8 +194,9 @@ def compile_vjp(
     low.session.places = 10**6  # places of the forward lowering stay distinct
     names: dict[Value, Any] = {}
     head: list[Op] = []
+    made_by = {r: op for op in all_ops(forward.body) for r in results(op)}
     for k, value in enumerate(needed):
-        fresh = Value(value.hint, value.type)
+        fresh = Value(name_of(value, made_by), value.type)
         names[value] = fresh
         head.append(Apply(operator.getitem, (saved, Literal(k)), (), fresh, None))
     builder.ops.extend(head)

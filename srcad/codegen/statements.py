@@ -81,6 +81,10 @@ class Statements:
         locs = [op.loc for op in body.ops if op.loc is not None]
         self.comments.start_function(any(map(is_reverse, locs)), not all(map(is_reverse, locs)))
         statements = [self.comments.marker(docstring_lines(doc))] if doc else []
+        for param in function.params:
+            if param in self.plan.survey.unpacked:
+                whole = name(self.plan.variables[param])
+                statements.append(gast.Assign([self.store(param)], whole, None))
         statements += self._body(body, top=True)
         yields = [self.expressions.atom(a) for a in body.yields]
         if len(yields) == 1:

@@ -149,6 +149,8 @@ class Session:
     places: int = 0
     frozen: set[int] = field(default_factory=set)
     """Places that something else may refer to as well: they are read, but not changed any more."""
+    container_names: dict[int, str] = field(default_factory=dict)
+    """What the user calls the containers in places."""
     initial: dict[int, Contents] = field(default_factory=dict)
     """What the places of imported containers hold at first."""
     active: list[tuple[Any, Any]] = field(default_factory=list)
@@ -397,7 +399,8 @@ class Lowering:
             if isinstance(contents, Held):
                 return contents.value
             if isinstance(contents, Items):
-                return self.builder.apply(make_list, *map(self.peek, contents.items))
+                items = map(self.peek, contents.items)
+                return self.builder.apply(make_list, *items, hint=self.container_name(value.place))
             if isinstance(contents, Entries):
                 return self._display(contents, self.peek)
         if isinstance(value, TupleRef) and value.cls is tuple:
@@ -487,9 +490,20 @@ class Lowering:
 
     def hinted(self, value: Abstract, hint: str) -> Abstract:
         """The value under the name the user gives it, if it has none yet."""
-        if isinstance(value, Value) and not value.hint and not self.internal:
+        if self.internal:
+            return value
+        if isinstance(value, Value) and not value.hint:
             value.hint = hint
+        elif isinstance(value, (ListRef, DictRef)):
+            self.session.container_names.setdefault(value.place, hint)
+            contents = self.state.get(("place", value.place, ""))
+            if isinstance(contents, Held) and not contents.value.hint:
+                contents.value.hint = hint
         return value
+
+    def container_name(self, place: int) -> str:
+        """What the user calls the container in a place; empty if it has no name."""
+        return self.session.container_names.get(place, "")
 
     @property
     def internal(self) -> bool:

@@ -57,7 +57,7 @@ from srcad.ir.types import (
     is_complex,
     same_shape,
 )
-from srcad.ir.walk import map_atoms
+from srcad.ir.walk import map_atoms, results
 
 ZERO, ONE = Literal(0.0), Literal(1.0)
 
@@ -119,6 +119,8 @@ class Builder:
         self.primal: Mapping[Value, Apply] = parent.primal if parent else {}
         """The calls of the function that this is the reverse of, by what they define."""
         self._definitions: dict[Value, Apply] = {}
+        self._others: set[Value] = set()
+        """What the operations make that are not calls."""
         self._computed: dict[object, Value] = {}
 
     # ---- making operations
@@ -222,6 +224,8 @@ class Builder:
         self.ops.append(op)
         if isinstance(op, Apply):
             self._definitions[op.result] = op
+        else:
+            self._others.update(results(op))
 
     def block(self, params: tuple[Value, ...], yields: tuple[Atom, ...]) -> Block:
         """The finished block."""
@@ -250,6 +254,15 @@ class Builder:
                 return op
             builder = builder.parent
         return None
+
+    def makes(self, value: Value) -> bool:
+        """Whether a value is made in this block or one around it."""
+        builder: Builder | None = self
+        while builder is not None:
+            if value in builder._definitions or value in builder._others:
+                return True
+            builder = builder.parent
+        return False
 
     def origin(self, atom: Atom) -> Apply | None:
         """The call that defines a value here or in the function that this is the reverse of."""

@@ -16,6 +16,7 @@ from srcad.analysis.activity import useful_values, varied_values
 from srcad.ir import Apply, Block, Call, Function, FunctionRef, Literal, Op, Value
 from srcad.ir.build import Builder
 from srcad.ir.core import make_tuple
+from srcad.ir.naming import name_of
 from srcad.ir.types import FLOAT, UNKNOWN, TupleType, is_differentiable
 from srcad.ir.walk import all_ops, free_values, results
 from srcad.transform import spaces
@@ -120,8 +121,9 @@ class Functions:
         param = Value("saved", saved.type)
         names: dict[Value, Any] = {}
         head: list[Op] = []
+        made = {r: op for op in all_ops(forward_block) for r in results(op)}
         for k, value in enumerate(needed):
-            fresh = Value(value.hint, value.type)
+            fresh = Value(name_of(value, made), value.type)
             names[value] = fresh
             head.append(Apply(operator.getitem, (param, Literal(k)), (), fresh, None))
         renamed = rename_values(reverse, names)

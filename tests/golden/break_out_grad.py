@@ -20,18 +20,18 @@ def break_out_grad(x):
     term_bar = 0.0
     total_bar = 1.0
     x_bar = 0.0
-    for item, item2, item3 in reversed(stack):
-        prod = item3 * x
+    for test, prod, minus in reversed(stack):
+        prod2 = minus * x
         # line 94: if abs(term) < 1e-10:
-        if not item:
+        if not test:
             # line 96: total += term
             term_bar += total_bar
         # line 93: term = -term * x * x / ((2 * k) * (2 * k + 1))
-        quot = term_bar / item2
-        prod2 = quot * x
-        x_bar += quot * prod
-        x_bar += prod2 * item3
-        term_bar = -(prod2 * x)
+        quot = term_bar / prod
+        prod = quot * x
+        x_bar += quot * prod2
+        x_bar += prod * minus
+        term_bar = -(prod * x)
     x_bar += term_bar
     x_bar += total_bar
     return x_bar

@@ -15,4 +15,5 @@ def dict_of_parameters_grad(params, x):
     # ---- reverse sweep
     # line 122: hidden = math.tanh(params["w"] * x + params["b"])
     b_bar = out * (1 - hidden * hidden)
-    return {'w': b_bar * x, 'b': b_bar, 'out': hidden}
+    w_bar = b_bar * x
+    return {'w': w_bar, 'b': b_bar, 'out': hidden}

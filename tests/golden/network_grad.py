@@ -13,6 +13,9 @@ def network_grad(w1, b1, w2, x):
     # ---- reverse sweep
     # line 176: return np.sum((hidden @ w2) ** 2)
     total = np.sum(np.broadcast_to(1.0, np.shape(prod)) * (2 * prod), axis=1, keepdims=True)
+    w2_bar = hidden.T @ total
     # line 175: hidden = np.tanh(x @ w1 + b1)
     prod = total @ w2.T * (1 - hidden * hidden)
-    return x.T @ prod, np.sum(prod, axis=0), hidden.T @ total
+    b1_bar = np.sum(prod, axis=0)
+    w1_bar = x.T @ prod
+    return w1_bar, b1_bar, w2_bar

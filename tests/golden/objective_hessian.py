@@ -15,9 +15,7 @@ def objective_jacfwd(x):
         prod = value[1:] * (2 * item)
         total = prod + x[1:] * (2 * item2)
         x_bar_dot = np.zeros(len(np.zeros(len(x))))
-        x_bar_dot = x_bar_dot.copy()
         x_bar_dot[:-1] += total
-        x_bar_dot = x_bar_dot.copy()
         x_bar_dot[1:] += 2 * item * item2
         value2.append(x_bar_dot)
     return np.array(np.moveaxis(np.array(value2), 0, -1))

@@ -21,18 +21,12 @@ def polar_jacrev(p):
             raise valueerror
         item = tolist[0]
         item2 = tolist[1]
-        r_bar = item2 * sin
-        r_bar += item * cos
-        prod = tolist[2] * r
-        r_bar += prod
-        r_bar += prod
-        angle_bar = item2 * r * math.cos(angle)
-        angle_bar -= item * r * math.sin(angle)
+        r_bar = item2 * sin + item * cos
+        r_bar += 2 * (tolist[2] * r)
+        angle_bar = item2 * r * math.cos(angle) - item * r * math.sin(angle)
         # line 204: r, angle = p[0], p[1]
         p_bar = np.zeros(len(p))
-        p_bar = p_bar.copy()
         p_bar[1] += angle_bar
-        p_bar = p_bar.copy()
         p_bar[0] += r_bar
         value2.append(p_bar)
     return np.array(np.reshape(np.array(value2), np.shape(array) + np.shape(p)))

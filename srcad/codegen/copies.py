@@ -1,0 +1,120 @@
+"""Leave out copies of lists and dicts that nothing could tell from the original.
+
+    a_bar = copied(b_bar)        |
+    t = pop(a_bar)               |    t = pop(b_bar)
+
+A reverse sweep copies the adjoint of a container where it hands it on, since it cannot know who
+else will have it, and what it reads of the forward sweep where that is written later.  Seen as a
+whole, the function often does not use the original any more, or never writes to either: then the
+two are one.  All copies are left out at first; those come back whose loss would let a write show.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from srcad import runtime
+from srcad.codegen.liveness import Liveness
+from srcad.codegen.memory import Memory
+from srcad.codegen.ownership import Ownership
+from srcad.codegen.survey import Survey
+from srcad.ir.core import Accumulate, Apply, Atom, Function, Update, Value
+from srcad.ir.types import DictType, ListType
+from srcad.ir.walk import all_ops, map_atoms
+
+
+def without_idle_copies(function: Function) -> Function:
+    """The function with those copies left out that make no difference."""
+    copies = [op for op in all_ops(function.body) if isinstance(op, Apply) and _is_copy(op)]
+    if not copies:
+        return function
+    needed = _Writes(function).shown
+    while copies:
+        made = _merged(function, copies)
+        writes = _Writes(made)
+        roots = 0
+        for version in writes.shown:
+            if version not in needed:
+                roots |= writes.roots(version)
+        if not roots:
+            return made
+        root_of = {op: _end_of(op.result, copies) for op in copies}
+        kept = [op for op in copies if not writes.may_be(root_of[op], roots)]
+        copies = kept if len(kept) < len(copies) else []
+    return function
+
+
+def _is_copy(op: Apply) -> bool:
+    source = op.args[0] if op.args else None
+    return (
+        op.callee is runtime.copied
+        and isinstance(source, Value)
+        and isinstance(source.type, (ListType, DictType))
+        and source.type == op.result.type
+    )
+
+
+def _end_of(value: Value, copies: list[Apply]) -> Value:
+    """What a value is a copy of, of a copy of."""
+    sources = {op.result: op.args[0] for op in copies}
+    while value in sources:
+        source = sources[value]
+        assert isinstance(source, Value)
+        value = source
+    return value
+
+
+def _merged(function: Function, copies: list[Apply]) -> Function:
+    """The function with the results of copies replaced by what they are of."""
+    names = {op.result: _end_of(op.result, copies) for op in copies}
+
+    def read(atom: Atom) -> Atom:
+        return names.get(atom, atom) if isinstance(atom, Value) else atom
+
+    ops = tuple(map_atoms(op, read, lambda v: v) for op in function.body.ops)
+    yields = tuple(map(read, function.body.yields))
+    return replace(function, body=replace(function.body, ops=ops, yields=yields))
+
+
+class _Writes:
+    """The writes of a function that may show where they should not."""
+
+    def __init__(self, function: Function) -> None:
+        self.survey = Survey(function)
+        self.memory = Memory(self.survey)
+        liveness = Liveness(self.survey, {}, self.memory.escaped)
+        ownership = Ownership(self.survey, self.memory, liveness)
+        self.shown: dict[Value, Value] = {}
+        """By the versions they make: the targets of writes that something else may see."""
+        for op in all_ops(function.body):
+            if isinstance(op, (Update, Accumulate)) and op not in self.survey.skipped:
+                self._note(op, ownership)
+        self._note_results(function)
+
+    def _note(self, op: Update | Accumulate, ownership: Ownership) -> None:
+        if isinstance(op.target, Value) and not ownership.in_place(op):
+            self.shown[op.version] = op.target
+
+    def _note_results(self, function: Function) -> None:
+        """Returned containers are nobody else's, and no two of them are one."""
+        given = 0
+        work: list[Atom] = list(function.body.yields)
+        while work:
+            atom = work.pop()
+            if not isinstance(atom, Value) or not self.memory.has[self.survey.number[atom]]:
+                continue
+            op = self.survey.definition.get(atom)
+            own = self.memory.identity(atom)
+            if own & given or not self.memory.is_owned(atom):
+                self.shown[atom] = atom
+            given |= own
+            if isinstance(op, Apply):
+                work += op.args
+
+    def roots(self, version: Value) -> int:
+        """The memory that a write, or a result, may show."""
+        return self.memory.identity(self.shown[version])
+
+    def may_be(self, value: Value, roots: int) -> bool:
+        """Whether a value may be one of some objects."""
+        return bool(self.memory.identity(value) & roots)
