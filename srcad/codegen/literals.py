@@ -63,11 +63,18 @@ def literal(value: Any, names: GlobalNames) -> Any:
             return call(dotted(names.builtin("slice")), parts)
         case np.dtype() if value.names is None and value.subdtype is None:
             return call(dotted((*names.path(np)[:1], "dtype")), [constant(value.name)])
+        case BaseException() if type(value).__module__ == "builtins" and _plain(value.args):
+            made = dotted(names.builtin(type(value).__name__))
+            return call(made, [literal(v, names) for v in value.args])
     if value is Ellipsis:
         return constant(value)
     if isinstance(value, Undefined):  # read where nobody looks at it
         return constant(None)
     return dotted(names.path(value))
+
+
+def _plain(values: tuple[Any, ...]) -> bool:
+    return all(isinstance(v, (str, int, float)) for v in values)
 
 
 def _float(value: float, names: GlobalNames) -> Any:

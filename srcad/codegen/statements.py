@@ -153,7 +153,7 @@ class Statements:
             for target, source in copies
             if target in self.plan.liveness.needed
             and not self.same_variable(target, source)
-            and not (_is_undefined(source) and self._stays_unbound(target))
+            and not _is_undefined(source)
             and not (
                 target in self._false and isinstance(source, Literal) and source.value is False
             )
@@ -188,7 +188,21 @@ class Statements:
                 else:
                     self.place(out, node, loc)
                 break
-        return out
+        return out + self._nothing(copies, loc)
+
+    def _nothing(self, copies: Copies, loc: Loc | None) -> list[Any]:
+        """``a = b = None``, for what gets no value here but is looked at later."""
+        targets = [
+            gast.Name(self.plan.variables[target], gast.Store(), None, None)
+            for target, source in copies
+            if target in self.plan.liveness.needed
+            and _is_undefined(source)
+            and not self._stays_unbound(target)
+        ]
+        nothing: list[Any] = []
+        if targets:
+            self.place(nothing, gast.Assign(targets, constant(None), None), loc)
+        return nothing
 
     def _opening(self, op: For | While, params: tuple[Value, ...], top: bool) -> list[Any]:
         """What a loop starts with."""

@@ -195,6 +195,8 @@ class Builder:
     def accumulate(self, target: Atom, index: Atom | None, term: Atom, hint: str = "") -> Value:
         """``target[index] += term``, or ``target + term``; the next version of the target."""
         if index is None:
+            if self.simplify:
+                term = self.narrow(term, target)
             kind = self.typed(operator.add, (target, term))
         else:
             kind = atom_type(target)
@@ -590,11 +592,21 @@ def _simplify_broadcast(b: Builder, x: Atom, shape: Atom) -> Atom | None:
     if isinstance(shape, Literal) and shape.value == () and dims_of(atom_type(x)) == ():
         return x
     op = b.definition(x)
-    if op is not None and op.callee is np.expand_dims and dims_of(atom_type(op.args[0])) == ():
-        # axes of size 1 of a number say nothing that the shape does not
+    if op is not None and op.callee is np.expand_dims and _leads(op.args[0], op.args[1]):
+        # leading axes of size 1 say nothing that the shape does not
         kind = b.typed(np.broadcast_to, (x, shape))
         return b.apply_typed(np.broadcast_to, (op.args[0], shape), kind)
     return None
+
+
+def _leads(x: Atom, axes: Atom) -> bool:
+    """Whether new axes come before all others."""
+    if dims_of(atom_type(x)) == ():
+        return True
+    if not isinstance(axes, Literal):
+        return False
+    places = axes.value if isinstance(axes.value, tuple) else (axes.value,)
+    return sorted(places) == list(range(len(places)))
 
 
 def _simplify_shape(b: Builder, x: Atom) -> Atom | None:
@@ -641,6 +653,37 @@ def _shape_root(b: Builder, x: Atom) -> Atom:
     return x
 
 
+def _simplify_len(b: Builder, x: Atom) -> Atom | None:
+    """The length that an array or list has by the way it is made."""
+    dims = dims_of(atom_type(x))
+    if dims and isinstance(dims[0], int):
+        return Literal(dims[0])
+    root = _shape_root(b, x)
+    if root is not x:
+        return b.apply(builtins.len, root)
+    op = b.origin(x)
+    if op is None or op.keywords or not op.args:
+        return None
+    first = op.args[0]
+    if op.callee is np.ndarray.tolist or op.callee is builtins.list:
+        if isinstance(atom_type(first), Array) and dims_of(atom_type(first)):
+            return b.apply(builtins.len, first)
+    elif op.callee in (np.zeros, np.ones, np.full, np.empty):
+        return first if _is_integer(first) else None
+    elif op.callee in (make_list, make_tuple):
+        return Literal(len(op.args))
+    elif op.callee is operator.mul and isinstance(op.result.type, ListType):
+        made = b.origin(first)
+        if made is not None and made.callee is make_list and len(made.args) == 1:
+            return op.args[1]
+    return None
+
+
+def _is_integer(atom: Atom) -> bool:
+    kind = atom_type(atom)
+    return isinstance(kind, Number) and kind.kind == "int"
+
+
 def _simplify_transpose(b: Builder, x: Atom, axes: Atom | None = None) -> Atom | None:
     known = dims_of(atom_type(x))
     if axes is None:
@@ -668,6 +711,12 @@ def _simplify_reshape(b: Builder, x: Atom, shape: Atom, order: Atom | None = Non
             return x
     if isinstance(shape, Literal) and shape.value in (-1, (-1,)) and len(dims_of(kind) or ()) == 1:
         return x
+    made = b.definition(x)
+    if op is not None and op.callee is np.shape and made is not None and made.callee is np.array:
+        like = atom_type(op.args[0])
+        if len(dims_of(kind) or ()) == len(dims_of(like) or ()) == 1 and isinstance(like, Array):
+            # of one axis both: they have the same size
+            return b.apply_typed(np.array, made.args, Array(dtype_of(kind), like.dims))
     return None
 
 
@@ -874,6 +923,7 @@ _SIMPLIFY: dict[Callable[..., Any], Callable[..., Atom | None]] = {
     np.where: _simplify_where,
     np.broadcast_to: _simplify_broadcast,
     np.shape: _simplify_shape,
+    builtins.len: _simplify_len,
     np.reshape: _simplify_reshape,
     np.transpose: _simplify_transpose,
     np.moveaxis: _simplify_moveaxis,

@@ -1,7 +1,8 @@
-"""Fold what control flow makes known.
+"""Fold what control flow and types make known.
 
     t = if c: yield True else: yield False     |    t is c
     u = if c: yield x else: yield x            |    u is x
+    v: f8[n] = asarray(x: f8[n])               |    v is x
 
 An ``if`` left without results and operations goes away with dead code.
 """
@@ -10,9 +11,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from srcad.ir import Atom, Block, Function, If, Literal, Value
+import numpy as np
+
+from srcad.ir import Apply, Atom, Block, Function, If, Literal, Value
 from srcad.ir.infer import atom_type
-from srcad.ir.types import BOOL
+from srcad.ir.types import BOOL, Array
 from srcad.ir.walk import blocks, map_atoms
 
 
@@ -35,15 +38,39 @@ def fold_control(function: Function) -> Function:
     return replace(function, body=Block(function.body.params, ops, yields))
 
 
+_CONVERSIONS = (np.asarray, np.asanyarray)
+
+
 def _collect(block: Block, mapping: dict[Value, Atom]) -> None:
     for op in block.ops:
         for inner in blocks(op):
             _collect(inner, mapping)
+        if isinstance(op, Apply) and op.callee in _CONVERSIONS and _is_conversion_to_same(op):
+            mapping[op.result] = op.args[0]
         if isinstance(op, If):
             for k, result in enumerate(op.results):
                 found = _agreed(op, op.then.yields[k], op.orelse.yields[k])
                 if found is not None:
                     mapping[result] = found
+
+
+def _is_conversion_to_same(op: Apply) -> bool:
+    """Whether an array is asked to be the array that it is; NumPy hands it back then."""
+    source = op.args[0] if len(op.args) == 1 else None
+    if not isinstance(source, Value) or not isinstance(source.type, Array):
+        return False
+    for keyword, atom in op.keywords:
+        value = atom.value if isinstance(atom, Literal) else op
+        if value is None:
+            continue
+        if keyword != "dtype" or source.type.dtype is None or value is op:
+            return False
+        try:
+            if np.dtype(value).name != source.type.dtype:
+                return False
+        except TypeError:
+            return False
+    return source.type == op.result.type
 
 
 def _agreed(op: If, then: Atom, orelse: Atom) -> Atom | None:

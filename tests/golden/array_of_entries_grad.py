@@ -13,8 +13,6 @@ def array_of_entries_grad(x, y):
     # ---- reverse sweep
     # line 192: out = np.array([first, x, first * x])
     tolist = (2 * out).tolist()
-    if len(tolist) != 3:
-        raise valueerror
     item = tolist[2]
     first_bar = tolist[0] + item * x
     x_bar = tolist[1] + item * first

@@ -2,11 +2,7 @@ def power_fwd(x, n):
     test = n == 0
     if test:
         out = 1.0
-        value = None
-        prod = None
-        half = None
-        rest = None
-        power_saved = None
+        value = prod = half = rest = power_saved = None
     else:
         half, power_saved = power_fwd(x, n // 2)
         prod = half * half
