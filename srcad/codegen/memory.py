@@ -91,6 +91,9 @@ _CONTAINERS = ids(
     list.copy,
     dict.copy,
     runtime.copied,
+    runtime.add,
+    runtime.zeros_like,
+    np.ndarray.tolist,
     operator.add,
     operator.mul,
 )

@@ -10,13 +10,14 @@ An ``if`` left without results and operations goes away with dead code.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from srcad.ir import Apply, Atom, Block, Function, If, Literal, Value
 from srcad.ir.infer import atom_type
 from srcad.ir.types import BOOL, Array
-from srcad.ir.walk import blocks, map_atoms
+from srcad.ir.walk import all_ops, blocks, map_atoms, results
 
 
 def fold_control(function: Function) -> Function:
@@ -29,6 +30,7 @@ def fold_control(function: Function) -> Function:
         while isinstance(atom, Value) and atom in mapping:
             atom = mapping[atom]
         mapping[value] = atom
+    _rename(function, mapping)
 
     def read(atom: Atom) -> Atom:
         return mapping.get(atom, atom) if isinstance(atom, Value) else atom
@@ -60,17 +62,31 @@ def _is_conversion_to_same(op: Apply) -> bool:
     if not isinstance(source, Value) or not isinstance(source.type, Array):
         return False
     for keyword, atom in op.keywords:
-        value = atom.value if isinstance(atom, Literal) else op
-        if value is None:
-            continue
-        if keyword != "dtype" or source.type.dtype is None or value is op:
+        if not isinstance(atom, Literal) or (keyword != "dtype" and atom.value is not None):
             return False
-        try:
-            if np.dtype(value).name != source.type.dtype:
-                return False
-        except TypeError:
+        if atom.value is not None and not _is_dtype(atom.value, source.type.dtype):
             return False
     return source.type == op.result.type
+
+
+def _is_dtype(value: Any, name: str | None) -> bool:
+    try:
+        return bool(np.dtype(value).name == name)
+    except TypeError:
+        return False
+
+
+def _rename(function: Function, mapping: dict[Value, Atom]) -> None:
+    """Derivatives of a value that is another are called after that."""
+    made = (r for op in all_ops(function.body) for r in results(op))
+    values = [v for v in (*function.params, *made) if v not in mapping]
+    taken = {v.hint for v in values}
+    for old, new in mapping.items():
+        if not isinstance(new, Value) or not new.hint or not old.hint or old.hint in taken:
+            continue
+        for value in values:
+            if value.hint.startswith((f"{old.hint}_bar", f"{old.hint}_dot")):
+                value.hint = new.hint + value.hint.removeprefix(old.hint)
 
 
 def _agreed(op: If, then: Atom, orelse: Atom) -> Atom | None:
