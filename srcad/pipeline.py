@@ -3,6 +3,7 @@
 frontend.lower      source → IR; a derivative is expanded where it is called (transform.library)
 transform.dce       what no result needs is removed
 transform.ownership returned arrays are nobody else's
+transform.indices   an index is written out where it is used
 ir.verify           the result is valid (in debug mode, after each pass)
 codegen.emit        IR → text
 codegen.load        text → module
@@ -31,6 +32,7 @@ from srcad.transform.dce import remove_dead_code
 from srcad.transform.expand import like
 from srcad.transform.fold import fold_control
 from srcad.transform.functions import reachable
+from srcad.transform.indices import write_out_indices
 from srcad.transform.library import CompilerLibrary, Split
 from srcad.transform.ownership import own_results
 
@@ -104,7 +106,7 @@ def compile_call(
 def finish(function: Function) -> Function:
     """The passes after lowering."""
     function = remove_dead_code(fold_control(function))
-    function = own_results(function)
+    function = write_out_indices(own_results(function))
     return replace(function, calls=reachable(function))
 
 

@@ -1,4 +1,4 @@
-"""Leave out copies of lists and dicts that nothing could tell from the original.
+"""Leave out copies that nothing could tell from the original.
 
     a_bar = copied(b_bar)        |
     t = pop(a_bar)               |    t = pop(b_bar)
@@ -13,13 +13,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from srcad import runtime
 from srcad.codegen.liveness import Liveness
 from srcad.codegen.memory import Memory
 from srcad.codegen.ownership import Ownership
-from srcad.codegen.survey import Survey
+from srcad.codegen.survey import Survey, is_reverse
 from srcad.ir.core import Accumulate, Apply, Atom, Function, Update, Value
-from srcad.ir.types import DictType, ListType
+from srcad.ir.types import Array, DictType, ListType
 from srcad.ir.walk import all_ops, map_atoms
 
 
@@ -45,13 +47,12 @@ def without_idle_copies(function: Function) -> Function:
 
 
 def _is_copy(op: Apply) -> bool:
-    source = op.args[0] if op.args else None
-    return (
-        op.callee is runtime.copied
-        and isinstance(source, Value)
-        and isinstance(source.type, (ListType, DictType))
-        and source.type == op.result.type
-    )
+    source = op.args[0] if len(op.args) == 1 else None
+    if not isinstance(source, Value) or source.type != op.result.type:
+        return False
+    if op.callee is np.ndarray.copy:  # the user's own stay as they are
+        return isinstance(source.type, Array) and is_reverse(op.loc)
+    return op.callee is runtime.copied and isinstance(source.type, (ListType, DictType))
 
 
 def _end_of(value: Value, copies: list[Apply]) -> Value:

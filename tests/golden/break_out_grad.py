@@ -9,10 +9,9 @@ def break_out_grad(x):
     term = x
     for k in range(1, 50):
         minus = -term
-        prod = 2 * k * (2 * k + 1)
-        term = minus * x * x / prod
+        term = minus * x * x / (2 * k * (2 * k + 1))
         test = abs(term) < 1e-10
-        stack.append((test, prod, minus))
+        stack.append((test, minus, k))
         if test:
             break
     # ---- reverse sweep
@@ -20,18 +19,19 @@ def break_out_grad(x):
     term_bar = 0.0
     total_bar = 1.0
     x_bar = 0.0
-    for test, prod, minus in reversed(stack):
-        prod2 = minus * x
+    for test, minus, k in reversed(stack):
+        prod = minus * x
+        prod2 = 2 * k * (2 * k + 1)
         # line 94: if abs(term) < 1e-10:
         if not test:
             # line 96: total += term
             term_bar += total_bar
         # line 93: term = -term * x * x / ((2 * k) * (2 * k + 1))
-        quot = term_bar / prod
-        prod = quot * x
-        x_bar += quot * prod2
-        x_bar += prod * minus
-        term_bar = -(prod * x)
+        quot = term_bar / prod2
+        prod2 = quot * x
+        x_bar += quot * prod
+        x_bar += prod2 * minus
+        term_bar = -(prod2 * x)
     x_bar += term_bar
     x_bar += total_bar
     return x_bar
