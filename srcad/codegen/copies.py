@@ -28,21 +28,13 @@ from srcad.ir.walk import all_ops, map_atoms
 def without_idle_copies(function: Function) -> Function:
     """The function with those copies left out that make no difference."""
     copies = [op for op in all_ops(function.body) if isinstance(op, Apply) and _is_copy(op)]
-    if not copies:
-        return function
-    needed = _Writes(function).shown
     while copies:
         made = _merged(function, copies)
         writes = _Writes(made)
-        roots = 0
-        for version in writes.shown:
-            if version not in needed:
-                roots |= writes.roots(version)
-        if not roots:
+        left_out = [op for op in copies if not writes.shows(_end_of(op.result, copies))]
+        if len(left_out) == len(copies):
             return made
-        root_of = {op: _end_of(op.result, copies) for op in copies}
-        kept = [op for op in copies if not writes.may_be(root_of[op], roots)]
-        copies = kept if len(kept) < len(copies) else []
+        copies = left_out
     return function
 
 
@@ -85,8 +77,8 @@ class _Writes:
         self.memory = Memory(self.survey)
         liveness = Liveness(self.survey, {}, self.memory.escaped)
         ownership = Ownership(self.survey, self.memory, liveness)
-        self.shown: dict[Value, Value] = {}
-        """By the versions they make: the targets of writes that something else may see."""
+        self.shown = 0
+        """The memory, as roots, of which something else may see that it is written."""
         for op in all_ops(function.body):
             if isinstance(op, (Update, Accumulate)) and op not in self.survey.skipped:
                 self._note(op, ownership)
@@ -94,7 +86,7 @@ class _Writes:
 
     def _note(self, op: Update | Accumulate, ownership: Ownership) -> None:
         if isinstance(op.target, Value) and not ownership.in_place(op):
-            self.shown[op.version] = op.target
+            self.shown |= self.memory.identity(op.target)
 
     def _note_results(self, function: Function) -> None:
         """Returned containers are nobody else's, and no two of them are one."""
@@ -107,15 +99,11 @@ class _Writes:
             op = self.survey.definition.get(atom)
             own = self.memory.identity(atom)
             if own & given or not self.memory.is_owned(atom):
-                self.shown[atom] = atom
+                self.shown |= own
             given |= own
             if isinstance(op, Apply):
                 work += op.args
 
-    def roots(self, version: Value) -> int:
-        """The memory that a write, or a result, may show."""
-        return self.memory.identity(self.shown[version])
-
-    def may_be(self, value: Value, roots: int) -> bool:
-        """Whether a value may be one of some objects."""
-        return bool(self.memory.identity(value) & roots)
+    def shows(self, value: Value) -> bool:
+        """Whether a write to a value may show elsewhere."""
+        return bool(self.memory.identity(value) & self.shown)

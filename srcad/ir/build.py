@@ -639,7 +639,7 @@ def _shape_root(b: Builder, x: Atom) -> Atom:
     op = b.origin(x)
     if op is None or op.keywords:
         return x
-    if op.callee is np.broadcast_to:
+    if op.callee in (np.broadcast_to, runtime.unbroadcast):
         source = b.origin(op.args[1])
         return source.args[0] if source is not None and source.callee is np.shape else x
     if op.callee not in _KEEPS_SHAPE and not isinstance(op.callee, np.ufunc):
