@@ -662,7 +662,11 @@ def _simplify_len(b: Builder, x: Atom) -> Atom | None:
     if root is not x:
         return b.apply(builtins.len, root)
     op = b.origin(x)
-    if op is None or op.keywords or not op.args:
+    if op is None or op.keywords:
+        return None
+    if op.callee in (make_list, make_tuple):
+        return Literal(len(op.args))
+    if not op.args:
         return None
     first = op.args[0]
     if op.callee is np.ndarray.tolist or op.callee is builtins.list:
@@ -670,8 +674,6 @@ def _simplify_len(b: Builder, x: Atom) -> Atom | None:
             return b.apply(builtins.len, first)
     elif op.callee in (np.zeros, np.ones, np.full, np.empty):
         return first if _is_integer(first) else None
-    elif op.callee in (make_list, make_tuple):
-        return Literal(len(op.args))
     elif op.callee is operator.mul and isinstance(op.result.type, ListType):
         made = b.origin(first)
         if made is not None and made.callee is make_list and len(made.args) == 1:

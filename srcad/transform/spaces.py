@@ -80,6 +80,8 @@ def zeros(b: Builder, like: Atom, hint: str = "", kind: Type | None = None) -> A
                 for k, item in enumerate(items)
             ]
             return b.apply(make_list if cls is list else make_tuple, *parts)
+        case ListType() if _is_empty(b.apply(len, like)):
+            return b.apply_typed(make_list, (), tangent_type(kind), hint)
         case ListType(item=Number() as item):
             zero = Literal(0j if is_complex(item) else 0.0)
             one = b.apply_typed(make_list, (zero,), tangent_type(kind))
@@ -88,6 +90,10 @@ def zeros(b: Builder, like: Atom, hint: str = "", kind: Type | None = None) -> A
             return b.apply_typed(make_dict, (), tangent_type(kind), hint)
     maker = runtime.shadow if isinstance(kind, Unknown) else runtime.zeros_like
     return b.apply_typed(maker, (like,), tangent_type(kind), hint)
+
+
+def _is_empty(length: Atom) -> bool:
+    return isinstance(length, Literal) and length.value == 0
 
 
 def _dtype(dtype: str) -> tuple[Atom, ...]:
