@@ -17,7 +17,6 @@ def break_out_grad(x):
     # ---- reverse sweep
     # line 92: for k in range(1, 50):
     term_bar = 0.0
-    total_bar = 1.0
     x_bar = 0.0
     for test, minus, k in reversed(stack):
         prod = minus * x
@@ -25,7 +24,7 @@ def break_out_grad(x):
         # line 94: if abs(term) < 1e-10:
         if not test:
             # line 96: total += term
-            term_bar += total_bar
+            term_bar += 1.0
         # line 93: term = -term * x * x / ((2 * k) * (2 * k + 1))
         quot = term_bar / prod2
         prod2 = quot * x
@@ -33,5 +32,5 @@ def break_out_grad(x):
         x_bar += prod2 * minus
         term_bar = -(prod2 * x)
     x_bar += term_bar
-    x_bar += total_bar
+    x_bar += 1.0
     return x_bar
