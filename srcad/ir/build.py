@@ -118,6 +118,8 @@ class Builder:
         self.depth: int = parent.depth + 1 if parent else 0
         self.primal: Mapping[Value, Apply] = parent.primal if parent else {}
         """The calls of the function that this is the reverse of, by what they define."""
+        self.standing: dict[Value, Atom] = parent.standing if parent else {}
+        """Differentials, and the arguments that they stand for: their shapes are the same."""
         self._definitions: dict[Value, Apply] = {}
         self._others: set[Value] = set()
         """What the operations make that are not calls."""
@@ -311,13 +313,11 @@ class Builder:
     def narrow(self, atom: Atom, other: Atom) -> Atom:
         """``atom`` before it was broadcast, where broadcasting against ``other`` does the same."""
         op = self.definition(atom)
-        if (
-            op is not None
-            and op.callee is np.broadcast_to
-            and same_shape(atom_type(other), atom_type(atom))
-        ):
+        if op is None or op.callee is not np.broadcast_to:
+            return atom
+        if same_shape(atom_type(other), atom_type(atom)):
             return op.args[0]
-        return atom
+        return op.args[0] if _shape_root(self, other) is _shape_root(self, atom) else atom
 
 
 def scalars_as_python(kind: Type) -> Type:
@@ -634,8 +634,9 @@ _KEEPS_SHAPE = frozenset(
 )
 
 
-def _shape_root(b: Builder, x: Atom) -> Atom:
-    """What an elementwise result has its shape from: an argument that types prove to have it."""
+def _shape_root(b: Builder, x: Atom, depth: int = 0) -> Atom:
+    """What an elementwise result has its shape from: an argument that surely has it."""
+    x = b.standing.get(x, x) if isinstance(x, Value) else x
     op = b.origin(x)
     if op is None or op.keywords:
         return x
@@ -649,8 +650,15 @@ def _shape_root(b: Builder, x: Atom) -> Atom:
         if not isinstance(arg, Value) or not isinstance(arg.type, Array):
             continue
         if len(wide) == 1 or same_shape(arg.type, atom_type(x)):
-            return _shape_root(b, arg)
-    return x
+            return _shape_root(b, arg, depth)
+    if not wide or depth >= _DEPTH:
+        return x
+    first, *others = (_shape_root(b, a, depth + 1) for a in wide)
+    return first if all(other is first for other in others) else x
+
+
+_DEPTH = 5
+"""How deep a tree of operands is searched, whose branches may share what they are made of."""
 
 
 def _simplify_len(b: Builder, x: Atom) -> Atom | None:
