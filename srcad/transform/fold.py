@@ -44,7 +44,7 @@ def _folded(function: Function) -> Function:
         while isinstance(atom, Value) and atom in mapping:
             atom = mapping[atom]
         mapping[value] = atom
-    _rename(function, mapping)
+    _rename(function, mapping, set(found))
 
     def read(atom: Atom) -> Atom:
         return mapping.get(atom, atom) if isinstance(atom, Value) else atom
@@ -131,10 +131,10 @@ def _is_dtype(value: Any, name: str | None) -> bool:
         return False
 
 
-def _rename(function: Function, mapping: dict[Value, Atom]) -> None:
+def _rename(function: Function, mapping: dict[Value, Atom], gone: set[Value]) -> None:
     """Derivatives of a value that is another are called after that."""
     made = (r for op in all_ops(function.body) for r in results(op))
-    values = [v for v in (*function.params, *made) if v not in mapping]
+    values = [v for v in (*function.params, *made) if v not in gone]
     taken = {v.hint for v in values}
     for old, new in mapping.items():
         if not isinstance(new, Value) or not new.hint or not old.hint or old.hint in taken:
