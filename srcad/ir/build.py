@@ -651,8 +651,8 @@ def _shape_root(b: Builder, x: Atom, depth: int = 0) -> Atom:
             continue
         if len(wide) == 1 or same_shape(arg.type, atom_type(x)):
             return _shape_root(b, arg, depth)
-    if not wide or depth >= _DEPTH:
-        return x
+    if not wide or depth >= _DEPTH or not all(isinstance(atom_type(a), Array) for a in wide):
+        return x  # of lists, `+` and `*` are something else
     first, *others = (_shape_root(b, a, depth + 1) for a in wide)
     return first if all(other is first for other in others) else x
 
