@@ -12,13 +12,18 @@ import numpy as np
 from srcad import rules
 from srcad.derivative import Derivative
 from srcad.errors import SrcadError, UnsupportedValue
+from srcad.frontend import containers
+from srcad.frontend.abstract import DictRef, Entries, Held, ListRef, TupleRef
+from srcad.frontend.abstract import Items as ListItems
 from srcad.guards import MISS, Identity, key_of, make_entry
+from srcad.ir import Value
 from srcad.options import Options
 from srcad.pipeline import CompiledPair, Named, compile_vjp
 from srcad.primal import annotate, copied, name_of, run_primal
 from srcad.stored import Request, fetch, keep
 from srcad.transform import inside
 from srcad.transform.library import CompilerLibrary, Spec, placed
+from srcad.transform.signatures import argument_name
 
 __all__ = ["Pullback", "VjpMaker", "at_point", "check_alike", "vjp"]
 
@@ -312,9 +317,32 @@ def _expand_point(
 ) -> Any:
     named = dict(zip(("primals", "tangents"), args, strict=False)) | keywords
     named["fun"] = low.session.importer.constant(low, point.primal)
+    for what, suffix in (("primals", ""), ("tangents", "_dot")):
+        for k, item in enumerate(containers.unpack(low, named[what])):
+            name = argument_name(named["fun"], k).replace(" ", "")
+            _rename(low, item, f"{what}_{k}", name, suffix)
     handler = inside.jvp if point.spec.kind == "jvp" else inside.hvp
     with placed(named["fun"]):
         return handler(library, low, [], named)
+
+
+def _rename(low: Any, item: Any, old: str, new: str, suffix: str) -> None:
+    """Call an item of a point, and what is in it, after the parameter of the function."""
+    parts: tuple[Any, ...] = ()
+    match item:
+        case Value(hint=hint):
+            tail = hint.removeprefix(old)
+            item.hint = f"{hint if tail == hint else new + tail}{suffix}"
+        case TupleRef(items=items):
+            parts = items
+        case ListRef() | DictRef():
+            match low.contents(item):
+                case Held(value=held):
+                    parts = (held,)
+                case ListItems(items=parts) | Entries(values=parts):
+                    pass
+    for part in parts:
+        _rename(low, part, old, new, suffix)
 
 
 CompilerLibrary.points[_AtPoint] = _expand_point

@@ -92,6 +92,9 @@ GOLDENS = [
     Golden(primals.polar, "jacrev", (np.array([1.5, 0.4]),)),
     Golden(primals.quartic, "hvp", (0.7, 1.3), direction=(1.0, 0.5)),
     Golden(primals.objective, "hessian", (X,)),
+    Golden(primals.pairs_of_rows, "grad", (np.array([[0.4, -1.3, 0.9], [2.0, 0.1, -0.6]]),)),
+    Golden(primals.list_rewritten, "grad", (0.7, 4)),
+    Golden(primals.running_sums, "grad", (M, X[:3].copy()), (0, 1)),
 ]
 
 

@@ -2,9 +2,9 @@
 
 A value is computed again where that is cheap and all it is computed from is at hand: literals,
 values from outside the loop, the loop's counter, or values that are kept anyway.  Cheap are the
-arithmetic of integers and comparisons, arithmetic of Python floats, and reads of single items of
-what the loop does not write.  This is the "to be recorded" question of Griewank and Walther,
-section 12.2, answered per value.
+arithmetic of integers and comparisons, arithmetic of Python floats, reads of single items of what
+the loop does not write, and indices made of integers, which may take several steps.  This is the
+"to be recorded" question of Griewank and Walther, section 12.2, answered per value.
 """
 
 from __future__ import annotations
@@ -12,7 +12,11 @@ from __future__ import annotations
 import operator
 from collections.abc import Container
 
+import numpy as np
+
 from srcad.ir import Apply, Atom, Block, Op, Value
+from srcad.ir.core import make_tuple
+from srcad.ir.infer import atom_type
 from srcad.ir.types import Number, NumPyScalar
 from srcad.ir.walk import map_atoms
 
@@ -21,6 +25,8 @@ _CHEAP = {
     operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne, operator.not_,
 }  # fmt: skip
 _INTEGER = {operator.floordiv, operator.mod, operator.lshift, operator.rshift, abs, min, max}
+
+_STEPS = 3
 
 
 def recomputed(
@@ -36,17 +42,34 @@ def recomputed(
     order = {op.result: k for k, op in enumerate(forward) if isinstance(op, Apply)}
     again: dict[Value, None] = {}
     keep = dict.fromkeys(needed)
-    for value in sorted(needed, key=lambda v: order.get(v, -1), reverse=True):
+
+    def steps(value: Value, depth: int = 0) -> dict[Value, None] | None:
+        """What has to be computed for a value, itself last; None if that is dear."""
         op = made.get(value)
-        if op is None or not _is_cheap(op, written, inside):
+        if op is None or depth > _STEPS or not _is_cheap(op, written, inside):
+            return None
+        found: dict[Value, None] = {}
+        for atom in op.args:
+            if not isinstance(atom, Value) or atom not in inside or atom in found:
+                continue
+            if (atom in keep and atom is not value) or (atom in targets and _is_integer(atom)):
+                continue
+            more = steps(atom, depth + 1) if _is_integer(atom) else None
+            if more is None:
+                return None
+            found.update(more)
+        return {**found, value: None}
+
+    for value in sorted(needed, key=lambda v: order.get(v, -1), reverse=True):
+        found = steps(value)
+        if found is None:
             continue
-        rest = [v for v in keep if v is not value]
-        if all(_at_hand(a, rest, inside, targets) for a in op.args):
-            del keep[value]
-            for atom in op.args:
-                if isinstance(atom, Value) and atom in inside and atom not in keep:
+        del keep[value]
+        for part in found:
+            for atom in made[part].args:
+                if isinstance(atom, Value) and atom in targets:
                     keep[atom] = None  # the loop's counter
-            again[value] = None
+        again.update(found)
     if not again:
         return body, needed
     ops: list[Op] = []
@@ -70,7 +93,11 @@ def recomputed(
 
 
 def _is_cheap(op: Apply, written: Container[object], inside: dict[Value, None]) -> bool:
-    if op.keywords or not isinstance(op.result.type, (Number, NumPyScalar)):
+    if op.keywords:
+        return False
+    if op.callee is make_tuple:  # an index
+        return all(_is_integer(a) for a in op.args)
+    if not isinstance(op.result.type, (Number, NumPyScalar)):
         return False
     if op.callee is operator.getitem:
         target = op.args[0]
@@ -81,9 +108,10 @@ def _is_cheap(op: Apply, written: Container[object], inside: dict[Value, None]) 
     return op.callee in _CHEAP
 
 
-def _at_hand(
-    atom: Atom, keep: list[Value], inside: dict[Value, None], targets: tuple[Value, ...]
-) -> bool:
-    if not isinstance(atom, Value) or atom not in inside or atom in keep:
-        return True
-    return atom in targets and isinstance(atom.type, Number) and atom.type.kind == "int"
+def _is_integer(atom: Atom) -> bool:
+    match atom_type(atom):
+        case Number(kind=kind):
+            return kind == "int"
+        case NumPyScalar(dtype=dtype):
+            return np.dtype(dtype).kind in "iu"
+    return False

@@ -7,6 +7,8 @@ replaced in the printed text.  Docstrings take the same way, so that they print 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import gast
@@ -38,6 +40,13 @@ class Comments:
         """A statement that becomes the given lines."""
         self._texts.append(lines)
         return gast.Expr(name(f"__comment_{len(self._texts) - 1}__"))
+
+    @contextmanager
+    def inside(self) -> Iterator[None]:
+        """The statements of a block: what follows it belongs to the line that its head does."""
+        last = self._last
+        yield
+        self._last = last
 
     def before(self, loc: Loc | None, top: bool) -> list[Any]:
         """Markers to put before a statement of this origin; ``top`` if it is not inside another."""

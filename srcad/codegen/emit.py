@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from srcad.codegen.comments import Comments, is_marker
+from srcad.codegen.copies import without_idle_copies
 from srcad.codegen.globals import GlobalNames
-from srcad.codegen.names import identifier, user_names
+from srcad.codegen.names import user_names
 from srcad.codegen.plan import make_plan
 from srcad.codegen.printer import print_module
 from srcad.codegen.statements import Statements
 from srcad.codegen.survey import Survey
 from srcad.ir.core import Call, Function, FunctionRef, Loc
+from srcad.ir.naming import identifier
 from srcad.ir.walk import all_ops
 
 
@@ -37,7 +39,7 @@ def emit(function: Function, *, header: str = "", docs: Mapping[str, str] | None
     go before the functions' own.
     """
     functions = _called_functions(function)
-    surveys = [Survey(f) for f in functions]
+    surveys = [Survey(without_idle_copies(f)) for f in functions]
     names = GlobalNames(set().union(*map(user_names, surveys)))
     given = {f: names.new_name(identifier(f.name)) for f in reversed(functions)}
 
@@ -48,12 +50,12 @@ def emit(function: Function, *, header: str = "", docs: Mapping[str, str] | None
     comments = Comments()
     origins: dict[int, Loc] = {}
     body: list[Any] = []
-    for survey in surveys:
+    for original, survey in zip(functions, surveys, strict=True):
         plan = make_plan(survey, names)
         names.reserve(plan.variables.taken())
         statements = Statements(plan, names, comments, called, origins)
         doc = (docs or {}).get(survey.function.name, survey.function.doc)
-        body.append(statements.function(given[survey.function], doc))
+        body.append(statements.function(given[original], doc))
 
     text = comments.insert(print_module(body)).strip("\n") + "\n"
     top = [f"# {line}".rstrip() for line in header.splitlines()]

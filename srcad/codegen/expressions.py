@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import operator
 from collections.abc import Callable
 from typing import Any
 
 import gast
+import numpy as np
 
 from srcad.codegen.globals import GlobalNames
 from srcad.codegen.literals import call, constant, dotted, literal, name
@@ -53,6 +56,8 @@ _COMPARE: dict[int, type] = {
         "ne": gast.NotEq, "is_": gast.Is, "is_not": gast.IsNot,
     }.items()
 }  # fmt: skip
+
+_PLAIN = (bool, int, float, str)
 
 _UNARY: dict[int, type] = {
     id(operator.neg): gast.USub,
@@ -107,6 +112,26 @@ def width(node: Any) -> int:
     for child in gast.iter_child_nodes(node):
         total += width(child) + 2
     return total
+
+
+@functools.cache
+def _defaults(callee: Callable[..., Any]) -> dict[str, Any]:
+    """The default values of keywords, where the callee tells them."""
+    try:
+        parameters = inspect.signature(callee).parameters
+    except (TypeError, ValueError):
+        return {}
+    return {k: p.default for k, p in parameters.items()}
+
+
+def _is_default(callee: Callable[..., Any], keyword: str, atom: Atom) -> bool:
+    """Whether a NumPy function would take this value for a keyword anyway."""
+    if not isinstance(atom, Literal) or not (atom.value is None or type(atom.value) in _PLAIN):
+        return False
+    if not (getattr(callee, "__module__", None) or "").startswith("numpy"):
+        return False
+    default = _defaults(callee).get(keyword, inspect.Parameter.empty)
+    return type(default) is type(atom.value) and default == atom.value
 
 
 def _is_number(atom: Atom) -> bool:
@@ -187,7 +212,8 @@ class Expressions:
     ) -> Any:
         """A call of a function or method."""
         arguments = [self.atom(a) for a in args]
-        pairs = [(k, self.atom(a)) for k, a in keywords]
+        keywords = tuple(p for p in keywords if not _is_default(callee, *p))
+        pairs = [(k, self._keyword(k, a)) for k, a in keywords]
         if is_method(callee) and args and not isinstance(args[0], Literal):
             return call(
                 gast.Attribute(arguments[0], callee.__name__, gast.Load()), arguments[1:], pairs
@@ -210,6 +236,14 @@ class Expressions:
                 else:
                     base = call(self.callee(step.callee), [base, *arguments], pairs)
         return base
+
+    def _keyword(self, keyword: str, atom: Atom) -> Any:
+        """The value of a keyword: NumPy takes ``np.float64`` for the dtype it stands for."""
+        if keyword == "dtype" and isinstance(atom, Literal) and isinstance(atom.value, np.dtype):
+            scalar = atom.value.type
+            if np.dtype(scalar) == atom.value:
+                return self.atom(Literal(scalar))
+        return self.atom(atom)
 
     def negated(self, atom: Atom) -> Any:
         """``not atom``; of numbers ``a != b`` says the same as ``not a == b``, even of nan."""

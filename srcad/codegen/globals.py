@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from srcad.codegen.names import identifier
+from srcad.ir.naming import identifier
 
 _NUMPY_SPACES = ("", "linalg", "fft", "random", "lib.stride_tricks", "polynomial.polynomial")
 

@@ -77,6 +77,10 @@ def literal(value: Any, names: GlobalNames) -> Any:
     return dotted(names.path(value))
 
 
+def _plain(values: tuple[Any, ...]) -> bool:
+    return all(isinstance(v, (str, int, float)) for v in values)
+
+
 def _float(value: float, names: GlobalNames) -> Any:
     if math.isfinite(value):
         node = constant(abs(value))

@@ -27,6 +27,7 @@ from srcad.ir.core import (
     For,
     If,
     Items,
+    Literal,
     Op,
     Try,
     Undefined,
@@ -76,7 +77,7 @@ _FRESH = ids(
     *_ARITHMETIC,
     *(getattr(np, name) for name in _FRESH_NAMES.split()),
     *(getattr(np.ndarray, name) for name in _FRESH_METHODS.split()),
-    *(runtime.over, runtime.times, runtime.zeros_like, runtime.own, runtime.copied),
+    *(runtime.over, runtime.times, runtime.zeros_like, runtime.shadow, runtime.own, runtime.copied),
     *(np.array, np.ndarray.astype),
     *(np.linalg.inv, np.linalg.solve, np.linalg.cholesky, np.linalg.pinv),
 )
@@ -89,6 +90,10 @@ _CONTAINERS = ids(
     sorted,
     list.copy,
     dict.copy,
+    runtime.copied,
+    runtime.add,
+    runtime.zeros_like,
+    np.ndarray.tolist,
     operator.add,
     operator.mul,
 )
@@ -124,9 +129,12 @@ def makes_array(callee: Callable[..., Any], op: Apply) -> bool:
     return id(callee) in _FRESH
 
 
-def makes_container(callee: Callable[..., Any]) -> bool:
+def makes_container(op: Apply) -> bool:
     """Whether the result, if it is a list or dict, is a new one (its items may be shared)."""
-    return id(callee) in _CONTAINERS
+    if op.callee is operator.getitem:
+        index = op.args[1]
+        return isinstance(index, Literal) and isinstance(index.value, slice)
+    return id(op.callee) in _CONTAINERS
 
 
 class Memory:
@@ -143,8 +151,8 @@ class Memory:
         self._reads: list[list[int]] = [[] for _ in range(count)]
         self._sources: dict[int, list[int]] = {}
         """What a value may be the same object as."""
-        self._stores: list[tuple[int, list[int]]] = []
-        """Objects and what is put into them."""
+        self._stores: list[tuple[int, list[int], int]] = []
+        """Objects, what is put into them, and the version of the object that has it."""
         self._disowned: list[int] = []
         for param in survey.function.params:
             self._foreign(param)
@@ -174,6 +182,34 @@ class Memory:
                 return True
             values ^= low
         return False
+
+    def sees_since(self, start: int, values: int, roots: int) -> bool:
+        """Whether one of several values reaches one of the roots through values from ``start`` on.
+
+        In a loop, what is older refers to memory that an earlier iteration has made.
+        """
+        work = values >> start << start
+        seen = work
+        while work:
+            low = work & -work
+            work ^= low
+            number = low.bit_length() - 1
+            if self._is_root[number] and roots >> number & 1:
+                return True
+            for other in (*self._reads[number], *self._sources.get(number, ())):
+                if other >= start and not seen >> other & 1:
+                    seen |= 1 << other
+                    work |= 1 << other
+        return False
+
+    def stored_between(self, start: int, end: int) -> int:
+        """What is put into objects by the writes between two values, as bits."""
+        mask = 0
+        for _, stored, version in self._stores:
+            if start < version < end:
+                for number in stored:
+                    mask |= 1 << number
+        return mask
 
     def is_owned(self, value: Value) -> bool:
         """Whether the value is memory made in this function, not a view or part of other memory."""
@@ -207,7 +243,7 @@ class Memory:
         while growing:
             self._fix(numbers, limits)
             growing = False
-            for target, stored in self._stores:
+            for target, stored, _ in self._stores:
                 objects = self._is[target]
                 while objects:
                     low = objects & -objects
@@ -295,7 +331,7 @@ class Memory:
                         number[a] for a in op.args if isinstance(a, Value) and self.has[number[a]]
                     ]
                     if stored:
-                        self._stores.append((number[target], stored))
+                        self._stores.append((number[target], stored, number[version]))
                 if result is not None:
                     self._read(result, target)
                     self._foreign(result)
@@ -369,7 +405,7 @@ class Memory:
                 if makes_array(callee, op):
                     return
                 self._foreign(result)
-            case ListType() | DictType() | TupleType() if makes_container(callee):
+            case ListType() | DictType() | TupleType() if makes_container(op):
                 pass
             case _:
                 self._foreign(result)

@@ -1,22 +1,19 @@
 """Which variable each value lives in: the way out of SSA.
 
 Values are merged into one variable while they do not clash: first the versions of what is written
-in place, then what loops and branches hand on, then values with the same name.  A value with a
+in place, then what loops and branches hand on, then what a reverse sweep reads back of a forward
+one, then values with the same name.  A value with a
 user's name merges only with its namesakes and with nameless values; what cannot merge is copied.
 """
 
 from __future__ import annotations
 
-import builtins
-import keyword
-import re
 from collections.abc import Callable, Iterator
 
 from srcad.codegen.liveness import Liveness
-from srcad.codegen.survey import Survey
+from srcad.codegen.survey import Survey, is_derived, is_reverse
 from srcad.ir.core import (
     Accumulate,
-    Apply,
     Atom,
     Block,
     For,
@@ -28,29 +25,8 @@ from srcad.ir.core import (
     While,
     With,
 )
+from srcad.ir.naming import BUILTINS, identifier, name_after
 from srcad.ir.walk import blocks
-
-_NAMES = {
-    "add": "total", "sub": "diff", "mul": "prod", "truediv": "quot", "floordiv": "quot",
-    "mod": "rest", "pow": "power", "neg": "minus", "matmul": "prod", "dot": "prod",
-    "multiply": "prod", "divide": "quot", "subtract": "diff", "sum": "total", "getitem": "item",
-    "len": "size", "lt": "test", "le": "test", "gt": "test", "ge": "test", "eq": "test",
-    "ne": "test", "not_": "test", "make_tuple": "items", "make_list": "items",
-    "make_dict": "table", "make_fstring": "text", "select": "choice", "pop": "saved",
-    "slice": "part", "tuple": "items", "list": "items", "dict": "table", "broadcast_to": "spread",
-    "max": "largest", "min": "smallest", "abs": "size", "getattr": "field",
-}  # fmt: skip
-"""What nameless values are called, by the operation that makes them; others by its name."""
-
-_BUILTINS = frozenset(dir(builtins))
-
-
-def identifier(hint: str) -> str:
-    """A valid name near to ``hint``."""
-    name = re.sub(r"\W", "_", hint)
-    if not name or name[0].isdigit():
-        name = f"v{name}"
-    return f"{name}_" if keyword.iskeyword(name) else name
 
 
 def _numbered(base: str, count: int) -> str:
@@ -83,6 +59,7 @@ class Variables:
         self._alone = {survey.number[v] for v in alone}
         self._params = {survey.number[p] for p in survey.function.params}
         self._visit(survey.function.body)
+        self._merge_kept()
         self._merge_namesakes()
         self.names = self._choose(is_free)
 
@@ -139,11 +116,20 @@ class Variables:
         for op in block.ops:
             if op in self._survey.skipped:
                 continue
-            if isinstance(op, (Update, Accumulate)):
+            if isinstance(op, Update) or (
+                isinstance(op, Accumulate) and not self._is_primal(op.target)
+            ):
                 self._try_merge(op.version, op.target, close=True)
             for inner in blocks(op):
                 self._visit(inner)
             self._visit_copies(op)
+
+    def _is_primal(self, atom: Atom) -> bool:
+        """Whether a value is no adjoint: no variable changes from one to the other."""
+        if not isinstance(atom, Value) or is_derived(atom):
+            return False
+        op = self._survey.definition.get(atom)
+        return op is None or not is_reverse(op.loc)
 
     def _visit_copies(self, op: Op) -> None:
         match op:
@@ -177,6 +163,11 @@ class Variables:
             self._try_merge(param, result)
             self._try_merge(param, start)
 
+    def _merge_kept(self) -> None:
+        """What is read back from a tape goes where it was."""
+        for value, kept in self._survey.kept.items():
+            self._try_merge(value, kept)
+
     def _merge_namesakes(self) -> None:
         families: dict[str, list[int]] = {}
         for number in range(len(self._parent)):
@@ -197,15 +188,13 @@ class Variables:
         )
 
     def _name_of(self, number: int) -> str:
-        """A name for nameless values, after the operation that makes the first of them."""
+        """A name for nameless values: of what was kept, or after the operation that makes one."""
         for value in self._values_in(self._members[number]):
-            op = self._survey.definition.get(value)
-            if isinstance(op, (Apply, Update)) and (isinstance(op, Apply) or value is op.result):
-                name = getattr(op.callee, "__name__", "value")
-                name = _NAMES.get(name, name)
-                if name in _BUILTINS or name == "<lambda>":
-                    return "value"
-                return identifier(name)
+            value = self._survey.kept.get(value, value)
+            hint = self._hints[self._find(self._survey.number[value])]
+            name = hint or name_after(self._survey.definition.get(value), value)
+            if name:
+                return name
         return "value"
 
     def _values_in(self, members: int) -> Iterator[Value]:
@@ -244,4 +233,4 @@ class Variables:
         return names
 
     def _may_take(self, name: str, is_free: Callable[[str], bool], asked: set[str]) -> bool:
-        return name not in asked and name not in _BUILTINS and is_free(name)
+        return name not in asked and name not in BUILTINS and is_free(name)

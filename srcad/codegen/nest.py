@@ -39,6 +39,8 @@ from srcad.ir.core import (
     make_list,
     make_tuple,
 )
+from srcad.ir.tree import dataclass_of
+from srcad.ir.types import Array, Number, NumPyScalar
 from srcad.ir.walk import blocks, operands, results, values_read
 
 STATEMENT_WIDTH = 90
@@ -51,6 +53,7 @@ _NAMES = """
 """
 _SYMBOLS = ids(*(getattr(operator, name) for name in _NAMES.split()))
 _DISPLAYS = ids(make_tuple, make_list, make_dict, slice)
+_PACKING = ids(make_tuple, make_list, make_dict, dataclass_of)
 
 
 Nested = Apply | Effect | If | Update
@@ -158,9 +161,25 @@ class _Nester:
         if position == len(block.ops):
             return None if result.hint else position
         user = block.ops[position]
-        if isinstance(user, (Update, Accumulate)) and user.target is result:
+        if isinstance(user, Update) and user.target is result:
+            return None
+        if isinstance(user, Accumulate) and user.target is result and not _opens_sum(op, user):
+            return None
+        if result.hint and self._is_returned(user):
             return None
         return printed[user]
+
+    def _is_returned(self, user: Op) -> bool:
+        """Whether an operation only packs what the function returns: that goes by its name."""
+        body = self.survey.function.body
+        while isinstance(user, Apply) and id(user.callee) in _PACKING:
+            uses = self.survey.uses[user.result]
+            if len(uses) != 1 or uses[0][0] is not body:
+                return False
+            if uses[0][1] == len(body.ops):
+                return True
+            user = body.ops[uses[0][1]]
+        return False
 
     def _is_expression(self, op: If) -> bool:
         """Whether both sides of a branch are expressions."""
@@ -283,6 +302,17 @@ class _Nester:
         if atom in self.nested:
             return self.widths.get(atom, 8)
         return len(atom.hint) or 6
+
+
+def _opens_sum(op: Nested, user: Accumulate) -> bool:
+    """Whether ``x_bar = t; x_bar += u`` is better written ``x_bar = t + u``: of one statement."""
+    if user.index is not None or not isinstance(op, Apply):
+        return False
+    if not isinstance(op.result.type, (Array, Number, NumPyScalar)):
+        return False
+    if op.loc is None or user.loc is None:
+        return op.loc is user.loc
+    return (op.loc.file, op.loc.line) == (user.loc.file, user.loc.line)
 
 
 def _is_piece(op: Nested) -> bool:

@@ -20,7 +20,7 @@ import numpy as np
 from srcad.codegen.liveness import Liveness
 from srcad.codegen.memory import Memory, has_memory
 from srcad.codegen.survey import Survey
-from srcad.ir.core import Accumulate, Apply, Atom, Literal, Value, make_tuple
+from srcad.ir.core import Accumulate, Apply, Atom, Literal, Update, Value, make_tuple
 from srcad.ir.types import (
     Array,
     DictType,
@@ -72,7 +72,7 @@ class Ownership:
         self.memory = memory
         self.liveness = liveness
 
-    def in_place(self, op: Accumulate) -> bool:
+    def in_place(self, op: Accumulate | Update) -> bool:
         """Whether the memory of the target may be written."""
         target = op.target
         if not isinstance(target, Value):
@@ -81,8 +81,32 @@ class Ownership:
             return True
         if not self.memory.is_owned(target):
             return False
-        alive = self.liveness.after[op] & ~(1 << self.survey.number[op.version])
-        return not self.memory.sees(alive, self.memory.identity(target))
+        number = self.survey.number
+        alive = self.liveness.after[op] & ~(1 << number[op.version])
+        own = self.memory.identity(target)
+        if not self.memory.sees(alive, own):
+            return True
+        made = self._made_here(target, number[op.version])
+        return made is not None and not self.memory.sees_since(number[made], alive, own)
+
+    def _made_here(self, target: Value, end: int) -> Value | None:
+        """The call that made the memory of a target in this iteration, if nothing older has got it.
+
+        ``end`` is the number of the version that is made from the target.
+        """
+        value, own = target, self.memory.identity(target)
+        while True:
+            op = self.survey.definition.get(value)
+            if not isinstance(op, (Accumulate, Update)) or value is not op.version:
+                break
+            if not isinstance(op.target, Value):
+                return None
+            value = op.target
+            own |= self.memory.identity(value)
+        if not isinstance(op, Apply):
+            return None
+        stored = self.memory.stored_between(self.survey.number[value], end)
+        return None if self.memory.sees(stored, own) else value
 
     def form(self, op: Accumulate) -> Form:
         """How to print an accumulation; forms with an index may need a copy first."""

@@ -83,6 +83,10 @@ class Statements:
         locs = [op.loc for op in body.ops if op.loc is not None]
         self.comments.start_function(any(map(is_reverse, locs)), not all(map(is_reverse, locs)))
         statements = [self.comments.marker(docstring_lines(doc))] if doc else []
+        for param in function.params:
+            if param in self.plan.survey.unpacked:
+                whole = name(self.plan.variables[param])
+                statements.append(gast.Assign([self.store(param)], whole, None))
         statements += self._body(body, top=True)
         yields = [self.expressions.atom(a) for a in body.yields]
         if len(yields) == 1:
@@ -138,15 +142,20 @@ class Statements:
             return False
         return self.plan.variables[a] == self.plan.variables[b]
 
-    def copies(self, copies: Copies, loc: Loc | None, top: bool = False) -> list[Any]:
-        """A parallel copy as assignments, of which none overwrites what a later one reads."""
+    def copies(
+        self, copies: Copies, loc: Loc | None, top: bool = False, *, opening: bool = False
+    ) -> list[Any]:
+        """A parallel copy as assignments, of which none overwrites what a later one reads.
+
+        Handing on says nothing of the line of a loop or branch, unless it opens the loop.
+        """
         out: list[Any] = []
         pending = [
             (self.plan.variables[target], source)
             for target, source in copies
             if target in self.plan.liveness.needed
             and not self.same_variable(target, source)
-            and not (_is_undefined(source) and self._stays_unbound(target))
+            and not _is_undefined(source)
             and not (
                 target in self._false and isinstance(source, Literal) and source.value is False
             )
@@ -163,7 +172,11 @@ class Statements:
                         self.expressions.atom(source),
                         None,
                     )
-                    self.add(out, node, self._origin(source) or loc, top)
+                    origin = self._origin(source)
+                    if origin is not None or opening:
+                        self.add(out, node, origin or loc, top)
+                    else:
+                        self.place(out, node, loc)
                     del pending[place], reads[place]
                     break
             else:
@@ -172,9 +185,30 @@ class Statements:
                 node = gast.Assign(
                     [gast.Tuple(targets, gast.Store())], gast.Tuple(values, gast.Load()), None
                 )
-                self.add(out, node, loc, top)
+                if opening:
+                    self.add(out, node, loc, top)
+                else:
+                    self.place(out, node, loc)
                 break
-        return out
+        return out + self._nothing(copies, loc)
+
+    def _nothing(self, copies: Copies, loc: Loc | None) -> list[Any]:
+        """``a = b = None``, for what gets no value here but is looked at later."""
+        targets = [
+            gast.Name(self.plan.variables[target], gast.Store(), None, None)
+            for target, source in copies
+            if target in self.plan.liveness.needed
+            and _is_undefined(source)
+            and not self._stays_unbound(target)
+        ]
+        nothing: list[Any] = []
+        if targets:
+            self.place(nothing, gast.Assign(targets, constant(None), None), loc)
+        return nothing
+
+    def _opening(self, op: For | While, params: tuple[Value, ...], top: bool) -> list[Any]:
+        """What a loop starts with."""
+        return self.copies(tuple(zip(params, op.carried, strict=True)), op.loc, top, opening=True)
 
     def _stays_unbound(self, target: Value) -> bool:
         """Whether nothing is printed where a name gets no value.
@@ -364,8 +398,10 @@ class Statements:
         point = self.comments.mark()
         markers = self.comments.before(op.loc, top)
         place = op.results.index(flag) if isinstance(flag, Value) and flag in op.results else None
-        then, then_leaves = self._branch(op, op.then, place, leave)
-        orelse, orelse_leaves = self._branch(op, op.orelse, place, leave)
+        with self.comments.inside():
+            then, then_leaves = self._branch(op, op.then, place, leave)
+        with self.comments.inside():
+            orelse, orelse_leaves = self._branch(op, op.orelse, place, leave)
         if not then and not orelse:
             self.comments.forget(point)
             self._pops(op.loc, (op.test,), out, top)
@@ -480,7 +516,7 @@ class Statements:
     def _for(self, op: For, out: list[Any], top: bool) -> None:
         count = len(op.streams)
         params = op.body.params[count:]
-        out.extend(self.copies(tuple(zip(params, op.carried, strict=True)), op.loc, top))
+        out.extend(self._opening(op, params, top))
         out.extend(self.comments.before(op.loc, top))
         targets = [self.store(t) for t in op.body.params[:count]]
         iterable = self._iterable(op)
@@ -488,7 +524,8 @@ class Statements:
             targets = [targets[0], gast.Tuple(targets[1:], gast.Store())]
         target = targets[0] if len(targets) == 1 else gast.Tuple(targets, gast.Store())
         around = self._carry(params, op.carried)
-        body = self._loop_body(op, params) or [gast.Pass()]
+        with self.comments.inside():
+            body = self._loop_body(op, params) or [gast.Pass()]
         self._carried = around
         self.place(out, gast.For(target, iterable, body, [], None), op.loc)
         out.extend(self.copies(tuple(zip(op.results, params, strict=True)), op.loc, top))
@@ -520,13 +557,14 @@ class Statements:
 
     def _while(self, op: While, out: list[Any], top: bool) -> None:
         tested, params = op.test.params, op.body.params
-        out.extend(self.copies(tuple(zip(tested, op.carried, strict=True)), op.loc, top))
+        out.extend(self._opening(op, tested, top))
         out.extend(self.comments.before(op.loc, top))
         around = self._carry(tested, op.carried)
-        tests = self._body(op.test)
-        test = self.expressions.atom(op.test.yields[0])
-        body = self.copies(tuple(zip(params, tested, strict=True)), op.loc)
-        body += self._loop_body(op, tested)
+        with self.comments.inside():
+            tests = self._body(op.test)
+            test = self.expressions.atom(op.test.yields[0])
+            body = self.copies(tuple(zip(params, tested, strict=True)), op.loc)
+            body += self._loop_body(op, tested)
         self._carried = around
         if tests:
             body = [
@@ -546,7 +584,8 @@ class Statements:
         used = [p for p in op.body.params if self.is_used(p)]
         item = gast.withitem(manager, self.store(used[0]) if used else None)
         handed = tuple(zip(op.results, op.body.yields, strict=True))
-        body = [*self._body(op.body), *self.copies(handed, op.loc)]
+        with self.comments.inside():
+            body = [*self._body(op.body), *self.copies(handed, op.loc)]
         self.place(out, gast.With([item], body or [gast.Pass()], None), op.loc)
 
     def _try(self, op: Try, out: list[Any], top: bool) -> None:
@@ -568,7 +607,8 @@ class Statements:
 
     def _handed_body(self, op: Try, block: Block) -> list[Any]:
         handed = tuple(zip(op.results, block.yields, strict=True))
-        return [*self._body(block), *self.copies(handed, op.loc)] or [gast.Pass()]
+        with self.comments.inside():
+            return [*self._body(block), *self.copies(handed, op.loc)] or [gast.Pass()]
 
 
 def _is_undefined(atom: Atom) -> bool:

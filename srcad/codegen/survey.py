@@ -26,6 +26,7 @@ from srcad.ir.core import (
     Update,
     Value,
     While,
+    make_tuple,
 )
 from srcad.ir.types import TupleType
 from srcad.ir.walk import blocks, operands, results
@@ -73,6 +74,8 @@ class Survey:
         """Branches that say ``a and b`` or ``a or b``."""
         self.flags: set[Value] = set()
         """Results of branches that decide such a ``break``."""
+        self.kept: dict[Value, Value] = {}
+        """What is read back from a tape, and the value that was put there."""
         self._watched: dict[Block, None] = {}
         self._tuples: list[Value] = []
         self._loops: list[For | While] = []
@@ -85,6 +88,7 @@ class Survey:
         self._find_breaks()
         self._find_booleans()
         self._find_unpacked()
+        self._find_kept(function.body)
         self._find_dead()
 
     # ---- collecting
@@ -215,12 +219,16 @@ class Survey:
                 continue
             if isinstance(op, Apply) and sum(p is not None for p in parts) < 2:
                 continue
+            if value in self.function.params and not _are_named(parts):
+                continue
             self.unpacked[value] = parts
             for block, position in self.uses[value]:
                 self.skipped.add(block.ops[position])
 
     def _is_target(self, value: Value) -> bool:
         body = self.home[value]
+        if value in self.function.params:
+            return True
         for op in self._loops:
             if op.body is body and isinstance(op, For):
                 place = body.params.index(value)
@@ -255,6 +263,48 @@ class Survey:
             return (value,)
         return tuple(v for part in pattern if part is not None for v in self.parts(part))
 
+    # ---- tapes
+
+    def _find_kept(self, block: Block) -> None:
+        """Match what a loop over a tape reads with what was put on the tape."""
+        for op in block.ops:
+            if isinstance(op, For):
+                for stream, target in zip(op.streams, op.body.params, strict=False):
+                    if isinstance(stream, Items) and stream.backward and is_reverse(op.loc):
+                        self._match_kept(target, self._put_on(stream.sequence))
+            for inner in blocks(op):
+                self._find_kept(inner)
+
+    def _match_kept(self, target: Value, item: Atom | None) -> None:
+        if not isinstance(item, Value):
+            return
+        packed = self.definition.get(item)
+        pattern = self.unpacked.get(target)
+        if pattern is None:
+            self.kept[target] = item
+        elif isinstance(packed, Apply) and packed.callee is make_tuple:
+            for part, atom in zip(pattern, packed.args, strict=True):
+                if part is not None and isinstance(atom, Value):
+                    self.kept[part] = atom
+
+    def _put_on(self, tape: Atom) -> Atom | None:
+        """What a loop appended to a list that it made for that, and only that."""
+        if not isinstance(tape, Value):
+            return None
+        tape = self.kept.get(tape, tape)
+        op = self.definition.get(tape)
+        if isinstance(op, If):  # the loop may not have been reached
+            place = op.results.index(tape)
+            found = (self._put_on(side.yields[place]) for side in blocks(op))
+            return next((item for item in found if item is not None), None)
+        if not isinstance(op, (For, While)):
+            return None
+        end = op.body.yields[op.results.index(tape)]
+        last = self.definition.get(end) if isinstance(end, Value) else None
+        if isinstance(last, Update) and last.callee is list.append and not is_reverse(last.loc):
+            return last.args[0]
+        return None
+
     # ---- dead operations
 
     def is_watched(self, value: Value) -> bool:
@@ -282,6 +332,12 @@ class Survey:
                         self._drop_use(atom, op)
                         if not self.uses[atom]:
                             work.append(atom)
+
+
+def _are_named(parts: Pattern) -> bool:
+    """Whether the parts of a tuple have names of their own: else ``p[0]`` says more."""
+    named = [part for part in parts if part is not None]
+    return len(named) > 1 and all(part.hint for part in named)
 
 
 def _is(atom: Atom, number: int) -> bool:

@@ -84,7 +84,7 @@ def writable(low: Lowering, ref: ListRef | DictRef) -> Held:
     """The run-time list or dict of a place, ready to be written."""
     contents = low.contents(ref)
     if isinstance(contents, (Items, Entries)):
-        value = _materialize(low, contents)
+        value = _materialize(low, contents, low.container_name(ref.place))
         count = len(contents.items) if isinstance(contents, Items) else None
         held = Held(value, count=count)
         low.restate(ref, held)
@@ -104,14 +104,14 @@ def writable(low: Lowering, ref: ListRef | DictRef) -> Held:
             low.refuse(*refusal("shared container"))
 
 
-def _materialize(low: Lowering, contents: Items | Entries) -> Value:
+def _materialize(low: Lowering, contents: Items | Entries, name: str) -> Value:
     if isinstance(contents, Items):
         atoms = tuple(map(low.atom, contents.items))
         kind: Type = ListType(join_all(tuple(map(atom_type, atoms))))
-        return low.builder.apply_typed(make_list, atoms, kind)
+        return low.builder.apply_typed(make_list, atoms, kind, name)
     pairs = zip(contents.keys, contents.values, strict=True)
     atoms = tuple(a for k, v in pairs for a in (Literal(k), low.atom(v)))
-    made = low.builder.apply(make_dict, *atoms)
+    made = low.builder.apply(make_dict, *atoms, hint=name)
     assert isinstance(made, Value)
     return made
 
@@ -265,7 +265,7 @@ def get_item(low: Lowering, obj: Abstract, index: Abstract) -> Abstract:
                 if isinstance(index, Static):
                     value = contents.get(index.value)
                     return low.raise_known(KeyError(index.value)) if value is None else value
-                contents = Held(_materialize(low, contents))
+                contents = Held(_materialize(low, contents, low.container_name(obj.place)))
             assert isinstance(contents, Held)
             found = low.builder.apply(operator.getitem, contents.value, low.atom(index))
             return wrap(low, found, element=True)

@@ -155,7 +155,7 @@ def merge_key(merger: Merger, key: Key, values: list[Any]) -> Any:
     if all(v is None for v in values):
         return None
     if kind == "place":
-        return merger.merge_contents(values, "")
+        return merger.merge_contents(values, "", merger.low.container_name(key[1]))
     return merger.merge(
         values, "" if kind == "temporary" else "out" if name == "<return>" else name
     )

@@ -162,6 +162,8 @@ class Session:
     """Places that something else may refer to as well: they are read, but not changed any more."""
     foreign: set[int] = field(default_factory=set)
     """Places of objects that live on outside of the function: never changed, on no attempt."""
+    container_names: dict[int, str] = field(default_factory=dict)
+    """What the user calls the containers in places."""
     initial: dict[int, Contents] = field(default_factory=dict)
     """What the places of imported containers hold at first."""
     identities: dict[int, Value | int] = field(default_factory=dict)
@@ -444,7 +446,8 @@ class Lowering:
             if isinstance(contents, Held):
                 return contents.value
             if isinstance(contents, Items):
-                return self.builder.apply(make_list, *map(self.peek, contents.items))
+                items = map(self.peek, contents.items)
+                return self.builder.apply(make_list, *items, hint=self.container_name(value.place))
             if isinstance(contents, Entries):
                 return self._display(contents, self.peek)
         if isinstance(value, DictView):
@@ -547,14 +550,24 @@ class Lowering:
 
     def hinted(self, value: Abstract, hint: str) -> Abstract:
         """The value under the name the user gives it, if it has none yet."""
-        named = value
-        if isinstance(value, ArrayRef) and not value.path:
+        if self.internal:
+            return value
+        if isinstance(value, Value) and not value.hint:
+            value.hint = hint
+        elif isinstance(value, ArrayRef) and not value.path:
             held = self.contents(value)
-            assert isinstance(held, Held)
-            named = held.value
-        if isinstance(named, Value) and not named.hint and not self.internal:
-            named.hint = hint
+            if isinstance(held, Held) and not held.value.hint:
+                held.value.hint = hint
+        elif isinstance(value, (ListRef, DictRef)):
+            self.session.container_names.setdefault(value.place, hint)
+            contents = self.state.get(("place", value.place, ""))
+            if isinstance(contents, Held) and not contents.value.hint:
+                contents.value.hint = hint
         return value
+
+    def container_name(self, place: int) -> str:
+        """What the user calls the container in a place; empty if it has no name."""
+        return self.session.container_names.get(place, "")
 
     @property
     def internal(self) -> bool:

@@ -269,8 +269,8 @@ class Merger:
             self.low.session.frozen.update(v.place for _, v in sources)
         return ref
 
-    def merge_contents(self, contents: list[Any], hint: str) -> Any:
-        """What a place holds, of what it holds on each path."""
+    def merge_contents(self, contents: list[Any], hint: str, name: str = "") -> Any:
+        """What a place holds, of what it holds on each path; ``name`` is that of the container."""
         present = [c for c in contents if c is not None]
         first = present[0]
         for held in present:
@@ -318,7 +318,7 @@ class Merger:
             counts = {count_of(c) for c in present}
             count = counts.pop() if len(counts) == 1 else None
             why = sorted(borrowed)[-1] if borrowed else ""
-            return Held(self.leaf(hint, atoms, kind), why, count)
+            return Held(self.leaf(name or hint, atoms, kind), why, count)
         return self._poison(hint)
 
     def _contents_atom(self, side: int, contents: Any) -> Atom:

@@ -57,7 +57,7 @@ from srcad.ir.types import (
     is_complex,
     same_shape,
 )
-from srcad.ir.walk import map_atoms
+from srcad.ir.walk import map_atoms, results
 
 ZERO, ONE = Literal(0.0), Literal(1.0)
 
@@ -120,7 +120,11 @@ class Builder:
         """The calls of the function that this is the reverse of, by what they define."""
         self.missing: Container[Value] = parent.missing if parent else ()
         """Values of the function that this is a derivative of that may not exist at run time."""
+        self.standing: dict[Value, Atom] = parent.standing if parent else {}
+        """Differentials, and the arguments that they stand for: their shapes are the same."""
         self._definitions: dict[Value, Apply] = {}
+        self._others: set[Value] = set()
+        """What the operations make that are not calls."""
         self._computed: dict[object, Value] = {}
 
     # ---- making operations
@@ -211,6 +215,8 @@ class Builder:
     def accumulate(self, target: Atom, index: Atom | None, term: Atom, hint: str = "") -> Value:
         """``target[index] += term``, or ``target + term``; the next version of the target."""
         if index is None:
+            if self.simplify:
+                term = self.narrow(term, target)
             kind = self.typed(operator.add, (target, term))
         else:
             kind = atom_type(target)
@@ -253,6 +259,8 @@ class Builder:
         self.ops.append(op)
         if isinstance(op, Apply):
             self._definitions[op.result] = op
+        else:
+            self._others.update(results(op))
 
     def block(self, params: tuple[Value, ...], yields: tuple[Atom, ...]) -> Block:
         """The finished block."""
@@ -275,6 +283,15 @@ class Builder:
                 return op
             builder = builder.parent
         return None
+
+    def makes(self, value: Value) -> bool:
+        """Whether a value is made in this block or one around it."""
+        builder: Builder | None = self
+        while builder is not None:
+            if value in builder._definitions or value in builder._others:
+                return True
+            builder = builder.parent
+        return False
 
     def origin(self, atom: Atom) -> Apply | None:
         """The call that defines a value here or in the function that this is the reverse of."""
@@ -321,13 +338,11 @@ class Builder:
     def narrow(self, atom: Atom, other: Atom) -> Atom:
         """``atom`` before it was broadcast, where broadcasting against ``other`` does the same."""
         op = self.definition(atom)
-        if (
-            op is not None
-            and op.callee is np.broadcast_to
-            and same_shape(atom_type(other), atom_type(atom))
-        ):
+        if op is None or op.callee is not np.broadcast_to:
+            return atom
+        if same_shape(atom_type(other), atom_type(atom)):
             return op.args[0]
-        return atom
+        return op.args[0] if _shape_root(self, other) is _shape_root(self, atom) else atom
 
 
 class _At:
@@ -655,11 +670,21 @@ def _simplify_broadcast(b: Builder, x: Atom, shape: Atom) -> Atom | None:
     if isinstance(shape, Literal) and shape.value == () and dims_of(atom_type(x)) == ():
         return x
     op = b.definition(x)
-    if op is not None and op.callee is np.expand_dims and dims_of(atom_type(op.args[0])) == ():
-        # axes of size 1 of a number say nothing that the shape does not
+    if op is not None and op.callee is np.expand_dims and _leads(op.args[0], op.args[1]):
+        # leading axes of size 1 say nothing that the shape does not
         kind = b.typed(np.broadcast_to, (x, shape))
         return b.apply_typed(np.broadcast_to, (op.args[0], shape), kind)
     return None
+
+
+def _leads(x: Atom, axes: Atom) -> bool:
+    """Whether new axes come before all others."""
+    if dims_of(atom_type(x)) == ():
+        return True
+    if not isinstance(axes, Literal):
+        return False
+    places = axes.value if isinstance(axes.value, tuple) else (axes.value,)
+    return sorted(places) == list(range(len(places)))
 
 
 def _simplify_shape(b: Builder, x: Atom) -> Atom | None:
@@ -687,12 +712,13 @@ _KEEPS_SHAPE = frozenset(
 )
 
 
-def _shape_root(b: Builder, x: Atom) -> Atom:
-    """What an elementwise result has its shape from: an argument that types prove to have it."""
+def _shape_root(b: Builder, x: Atom, depth: int = 0) -> Atom:
+    """What an elementwise result has its shape from: an argument that surely has it."""
+    x = b.standing.get(x, x) if isinstance(x, Value) else x
     op = b.origin(x)
     if op is None or op.keywords:
         return x
-    if op.callee is np.broadcast_to:
+    if op.callee in (np.broadcast_to, runtime.unbroadcast):
         source = b.origin(op.args[1])
         return source.args[0] if source is not None and source.callee is np.shape else x
     if op.callee not in _KEEPS_SHAPE and not isinstance(op.callee, np.ufunc):
@@ -702,8 +728,48 @@ def _shape_root(b: Builder, x: Atom) -> Atom:
         if not isinstance(arg, Value) or not isinstance(arg.type, Array):
             continue
         if len(wide) == 1 or same_shape(arg.type, atom_type(x)):
-            return _shape_root(b, arg)
-    return x
+            return _shape_root(b, arg, depth)
+    if not wide or depth >= _DEPTH or not all(isinstance(atom_type(a), Array) for a in wide):
+        return x  # of lists, `+` and `*` are something else
+    first, *others = (_shape_root(b, a, depth + 1) for a in wide)
+    return first if all(other is first for other in others) else x
+
+
+_DEPTH = 5
+"""How deep a tree of operands is searched, whose branches may share what they are made of."""
+
+
+def _simplify_len(b: Builder, x: Atom) -> Atom | None:
+    """The length that an array or list has by the way it is made."""
+    dims = dims_of(atom_type(x))
+    if dims and isinstance(dims[0], int):
+        return Literal(dims[0])
+    root = _shape_root(b, x)
+    if root is not x:
+        return b.apply(builtins.len, root)
+    op = b.origin(x)
+    if op is None or op.keywords:
+        return None
+    if op.callee in (make_list, make_tuple):
+        return Literal(len(op.args))
+    if not op.args:
+        return None
+    first = op.args[0]
+    if op.callee is np.ndarray.tolist or op.callee is builtins.list:
+        if isinstance(atom_type(first), Array) and dims_of(atom_type(first)):
+            return b.apply(builtins.len, first)
+    elif op.callee in (np.zeros, np.ones, np.full, np.empty):
+        return first if _is_integer(first) else None
+    elif op.callee is operator.mul and isinstance(op.result.type, ListType):
+        made = b.origin(first)
+        if made is not None and made.callee is make_list and len(made.args) == 1:
+            return op.args[1]
+    return None
+
+
+def _is_integer(atom: Atom) -> bool:
+    kind = atom_type(atom)
+    return isinstance(kind, Number) and kind.kind == "int"
 
 
 def _simplify_transpose(b: Builder, x: Atom, axes: Atom | None = None) -> Atom | None:
@@ -733,6 +799,12 @@ def _simplify_reshape(b: Builder, x: Atom, shape: Atom, order: Atom | None = Non
             return x
     if isinstance(shape, Literal) and shape.value in (-1, (-1,)) and len(dims_of(kind) or ()) == 1:
         return x
+    made = b.definition(x)
+    if op is not None and op.callee is np.shape and made is not None and made.callee is np.array:
+        like = atom_type(op.args[0])
+        if len(dims_of(kind) or ()) == len(dims_of(like) or ()) == 1 and isinstance(like, Array):
+            # of one axis both: they have the same size
+            return b.apply_typed(np.array, made.args, Array(dtype_of(kind), like.dims))
     return None
 
 
@@ -939,6 +1011,7 @@ _SIMPLIFY: dict[Callable[..., Any], Callable[..., Atom | None]] = {
     np.where: _simplify_where,
     np.broadcast_to: _simplify_broadcast,
     np.shape: _simplify_shape,
+    builtins.len: _simplify_len,
     np.reshape: _simplify_reshape,
     np.transpose: _simplify_transpose,
     np.moveaxis: _simplify_moveaxis,

@@ -79,6 +79,8 @@ class Adjoints:
         """Arrays that only one adjoint refers to: they may be written in place."""
         self.memory: dict[Value, Value] = {}
         """What versions of written arrays are restored to, in the reverse sweep."""
+        self._last: dict[Value, tuple[Any, Any, Any]] = {}
+        """The last contribution to a value: what had arrived before, the term, their sum."""
 
     def enter(self, value: Value) -> Any:
         """What has arrived at a value of the blocks around, seen from this one."""
@@ -183,10 +185,13 @@ class Adjoints:
         if not self.active(target):
             return
         state = self.get(target)
-        if state is None:
-            self.states[target] = self._named(term, target)
-            return
-        self.states[target] = self._sum(state, term, target)
+        before, last, total = self._last.get(target, (None, None, None))
+        if state is not None and state is total and last is term and _is_plain(atom_type(term)):
+            # twice the same, as from x * x
+            state, term = before, self.builder.apply(operator.mul, Literal(2), term)
+        made = self._named(term, target) if state is None else self._sum(state, term, target)
+        self._last[target] = (state, term, made)
+        self.states[target] = made
 
     def _named(self, term: Any, target: Value) -> Any:
         """The first contribution, under the name of the adjoint if it has none yet."""
@@ -194,8 +199,8 @@ class Adjoints:
         if isinstance(term, Value) and isinstance(term.type, (ListType, DictType)):
             # written in place from here on, and whoever handed it over may have others to serve
             return self.builder.apply_typed(runtime.copied, (term,), term.type, hint)
-        if isinstance(term, Value) and not term.hint:
-            term.hint = hint
+        if isinstance(term, Value) and not term.hint and self.builder.makes(term):
+            term.hint = hint  # what the primal has computed keeps its own name
         return term
 
     def _sum(self, state: Any, term: Any, target: Atom) -> Any:

@@ -1,31 +1,50 @@
-"""Fold what control flow makes known.
+"""Fold what control flow and types make known.
 
     t = if c: yield True else: yield False     |    t is c
     u = if c: yield x else: yield x            |    u is x
+    v: f8[n] = asarray(x: f8[n])               |    v is x
+    for … carried y = 1.0: yield y             |    y is 1.0
 
+The adjoint of a sum is the same in each iteration, and often 1: products with it are folded too.
 An ``if`` left without results and operations goes away with dead code.
 """
 
 from __future__ import annotations
 
+import operator
 from dataclasses import replace
+from typing import Any
 
-from srcad.ir import Atom, Block, Function, If, Literal, Value
+import numpy as np
+
+from srcad.ir import Apply, Atom, Block, For, Function, If, Literal, Value, While
+from srcad.ir.build import fold_literals
 from srcad.ir.infer import atom_type
-from srcad.ir.types import BOOL
-from srcad.ir.walk import blocks, map_atoms
+from srcad.ir.types import BOOL, Array, Number
+from srcad.ir.walk import all_ops, blocks, map_atoms, operands, results
 
 
 def fold_control(function: Function) -> Function:
-    """The function with results of branches replaced where both branches agree on them."""
-    mapping: dict[Value, Atom] = {}
-    _collect(function.body, mapping)
+    """The function with values replaced that are known to be another."""
+    while True:
+        made = _folded(function)
+        if made is function:
+            return made
+        function = made
+
+
+def _folded(function: Function) -> Function:
+    found: dict[Value, Atom] = {}
+    _collect(function.body, found)
+    read_at_all = _read_values(function.body)
+    mapping = {v: a for v, a in found.items() if v in read_at_all}
     if not mapping:
         return function
     for value, atom in mapping.items():
         while isinstance(atom, Value) and atom in mapping:
             atom = mapping[atom]
         mapping[value] = atom
+    _rename(function, mapping, set(found))
 
     def read(atom: Atom) -> Atom:
         return mapping.get(atom, atom) if isinstance(atom, Value) else atom
@@ -35,15 +54,94 @@ def fold_control(function: Function) -> Function:
     return replace(function, body=Block(function.body.params, ops, yields))
 
 
+def _read_values(block: Block) -> set[Value]:
+    found = {a for a in block.yields if isinstance(a, Value)}
+    for op in block.ops:
+        found.update(a for a in operands(op) if isinstance(a, Value))
+        for inner in blocks(op):
+            found |= _read_values(inner)
+    return found
+
+
+_CONVERSIONS = (np.asarray, np.asanyarray)
+
+
 def _collect(block: Block, mapping: dict[Value, Atom]) -> None:
     for op in block.ops:
         for inner in blocks(op):
             _collect(inner, mapping)
+        if isinstance(op, Apply) and op.callee in _CONVERSIONS and _is_conversion_to_same(op):
+            mapping[op.result] = op.args[0]
+        elif isinstance(op, Apply) and (known := _product(op)) is not None:
+            mapping[op.result] = known
+        elif isinstance(op, (For, While)):
+            _collect_steady(op, mapping)
         if isinstance(op, If):
             for k, result in enumerate(op.results):
                 found = _agreed(op, op.then.yields[k], op.orelse.yields[k])
                 if found is not None:
                     mapping[result] = found
+
+
+def _collect_steady(op: For | While, mapping: dict[Value, Atom]) -> None:
+    """What a loop carries and never changes."""
+    count = len(op.streams) if isinstance(op, For) else 0
+    for k, param in enumerate(op.body.params[count:]):
+        end, init = op.body.yields[k], op.carried[k]
+        if isinstance(init, Literal) and not isinstance(init.value, (int, float)):
+            continue
+        if (mapping.get(end, end) if isinstance(end, Value) else end) is not param:
+            continue
+        if isinstance(op, While):
+            mapping[op.test.params[k]] = init
+        mapping[param] = mapping[op.results[k]] = init
+
+
+def _product(op: Apply) -> Atom | None:
+    """A product in a reverse sweep that is one of its factors, or known."""
+    if op.callee is not operator.mul or op.loc is None or not op.loc.reverse:
+        return None
+    known = fold_literals(op.callee, op.args, op.keywords)
+    if known is not None:
+        return known
+    for one, other in (op.args, op.args[::-1]):
+        if isinstance(one, Literal) and isinstance(one.value, float) and one.value == 1.0:
+            same = isinstance(other, Value) and other.type == op.result.type
+            return other if same and isinstance(op.result.type, Number) else None
+    return None
+
+
+def _is_conversion_to_same(op: Apply) -> bool:
+    """Whether an array is asked to be the array that it is; NumPy hands it back then."""
+    source = op.args[0] if len(op.args) == 1 else None
+    if not isinstance(source, Value) or not isinstance(source.type, Array):
+        return False
+    for keyword, atom in op.keywords:
+        if not isinstance(atom, Literal) or (keyword != "dtype" and atom.value is not None):
+            return False
+        if atom.value is not None and not _is_dtype(atom.value, source.type.dtype):
+            return False
+    return source.type == op.result.type
+
+
+def _is_dtype(value: Any, name: str | None) -> bool:
+    try:
+        return bool(np.dtype(value).name == name)
+    except TypeError:
+        return False
+
+
+def _rename(function: Function, mapping: dict[Value, Atom], gone: set[Value]) -> None:
+    """Derivatives of a value that is another are called after that."""
+    made = (r for op in all_ops(function.body) for r in results(op))
+    values = [v for v in (*function.params, *made) if v not in gone]
+    taken = {v.hint for v in values}
+    for old, new in mapping.items():
+        if not isinstance(new, Value) or not new.hint or not old.hint or old.hint in taken:
+            continue
+        for value in values:
+            if value.hint.startswith((f"{old.hint}_bar", f"{old.hint}_dot")):
+                value.hint = new.hint + value.hint.removeprefix(old.hint)
 
 
 def _agreed(op: If, then: Atom, orelse: Atom) -> Atom | None:

@@ -17,6 +17,7 @@ from srcad.analysis.existence import missing_values
 from srcad.ir import Apply, Block, Call, Function, FunctionRef, Literal, Op, Value
 from srcad.ir.build import Builder
 from srcad.ir.core import make_tuple
+from srcad.ir.naming import name_of
 from srcad.ir.types import UNKNOWN, TupleType, is_differentiable
 from srcad.ir.walk import all_ops, results
 from srcad.transform import spaces
@@ -104,8 +105,9 @@ class Functions:
         param = Value("saved", saved.type)
         names: dict[Value, Any] = {}
         head: list[Op] = []
+        made = {r: op for op in all_ops(forward_block) for r in results(op)}
         for k, value in enumerate(needed):
-            fresh = Value(value.hint, value.type)
+            fresh = Value(name_of(value, made), value.type)
             names[value] = fresh
             head.append(Apply(operator.getitem, (param, Literal(k)), (), fresh, None))
         renamed = rename_values(reverse, names)

@@ -431,7 +431,6 @@ class CompilerLibrary:
         ct_of: Callable[[Abstract], Abstract],
     ) -> Abstract:
         """The gradients of one leaf of the result, entry by entry."""
-        b = low.builder
         check_result(low, leaf)
         of_reals = not any(is_complex(p.type) for p in pulled.inner.block.params)
         if of_reals and isinstance(leaf, Value) and is_complex(leaf.type):
@@ -464,8 +463,10 @@ class CompilerLibrary:
             containers.call_method(low, lists[k], "append", [leaf], {})
             return Static(k)
 
-        count = len(pulled.inner.block.params)
-        lists += [low.new_list(Items(())) for _ in range(count)]
+        params = pulled.inner.block.params
+        lists += [low.new_list(Items(())) for _ in params]
+        for ref, param in zip(lists, params, strict=True):
+            low.session.container_names[ref.place] = _plural(param, "rows", len(params))
         item_key = ("temporary", low.session.new_place(), "")
 
         def put(item: Abstract) -> None:
@@ -478,14 +479,15 @@ class CompilerLibrary:
             template[:] = [_mapped(grads, low.state, collect)]
 
         assigned = {("place", ref.place, "") for ref in lists}
-        iteration.iterate_with(low, basis, put, body, assigned, [""])
+        name = spaces.value_hint(out, "_bar") or "out_bar"
+        iteration.iterate_with(low, basis, put, body, assigned, [name])
         inputs = pulled.inner.inits
 
         def stacked_leaf(leaf: Abstract) -> Abstract:
             if not isinstance(leaf, Static) or not isinstance(leaf.value, int):
                 return leaf
-            stacked = b.apply(np.array, low.list_atom(lists[leaf.value]))
-            return self._reshaped(low, stacked, out, inputs[leaf.value])
+            rows = low.list_atom(lists[leaf.value])
+            return self._stacked(low, rows, out, inputs[leaf.value])
 
         grads = _rebuilt(low, template[0], stacked_leaf)
         assert isinstance(grads, TupleRef)
@@ -512,9 +514,10 @@ class CompilerLibrary:
         assert isinstance(basis, Value)
         return basis
 
-    def _reshaped(self, low: Lowering, stacked: Any, out: Value, leaf: Any) -> Abstract:
-        """A stack of rows in the shape of the result, then that of the argument."""
+    def _stacked(self, low: Lowering, rows: Any, out: Value, leaf: Any) -> Abstract:
+        """A list of rows as an array in the shape of the result, then that of the argument."""
         b = low.builder
+        stacked = b.apply(np.array, rows)
         kind = atom_type(leaf)
         if rank(out.type) == 1 and rank(kind) == 0:
             return containers.wrap(low, stacked)
@@ -523,6 +526,8 @@ class CompilerLibrary:
         outer, inner = dims_of(out.type), dims_of(kind)
         dtype = getattr(atom_type(stacked), "dtype", None)
         dims = (*outer, *inner) if outer is not None and inner is not None else None
+        if outer is not None and len(outer) == 1 and isinstance(outer[0], int) and outer[0]:
+            return b.apply_typed(np.array, (rows,), Array(dtype, dims))  # there is a row
         return b.apply_typed(np.reshape, (stacked, shape), Array(dtype, dims))
 
     def _jacfwd(
@@ -592,6 +597,8 @@ class CompilerLibrary:
         count = len(probe.block.yields)
         for k in range(count):
             lists[k] = low.new_list(Items(()))
+            name = _plural(probe.block.yields[k], "columns", count)
+            low.session.container_names[lists[k].place] = name
 
         def body() -> None:
             direction = low.state.pop(item_key)
@@ -602,7 +609,8 @@ class CompilerLibrary:
                 containers.call_method(low, lists[k], "append", [leaf], {})
 
         assigned = {("place", ref.place, "") for ref in lists.values()}
-        iteration.iterate_with(low, basis, put, body, assigned, [""])
+        name = spaces.value_hint(source, "_dot") or "dot"
+        iteration.iterate_with(low, basis, put, body, assigned, [name])
         counter = iter(range(count))
 
         def joined(leaf: Any) -> Abstract:
@@ -650,6 +658,12 @@ class CompilerLibrary:
         dims = (*outer, *inner) if outer is not None and inner is not None else None
         dtype = getattr(atom_type(stacked), "dtype", None)
         return b.apply_typed(np.reshape, (moved, shape), Array(dtype, dims))
+
+
+def _plural(value: Any, what: str, count: int) -> str:
+    """The name of the list of rows or columns of one value among several."""
+    named = count > 1 and isinstance(value, Value) and value.hint
+    return f"{value.hint}_{what}" if named else what
 
 
 @contextmanager

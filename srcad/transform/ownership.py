@@ -26,6 +26,11 @@ _FRESH = {
     np.stack, np.take, np.cumsum, np.einsum, np.diff, np.pad, np.tensordot,
     np.linalg.solve, np.linalg.inv, runtime.over, runtime.times, runtime.cofactors,
 }  # fmt: skip
+_VIEWS = {
+    np.reshape, np.moveaxis, np.transpose, np.swapaxes, np.expand_dims, np.ndarray.T,
+    np.ndarray.reshape,
+}  # fmt: skip
+"""What may be a view of its first argument, all of it: the memory is that argument's."""
 _PACKING = (make_tuple, make_list, make_dict, dataclass_of)
 
 
@@ -49,10 +54,11 @@ def own_results(function: Function) -> Function:
             return packed
         if not isinstance(atom.type, (Array, Unknown)):
             return atom
-        if atom not in seen and is_fresh(atom, every, set()):
-            seen.add(atom)
+        root = _viewed(atom, every)
+        if root not in seen and is_fresh(root, every, set()):
+            seen.add(root)
             return atom
-        seen.add(atom)
+        seen.add(root)
         return _copy(atom, op, extra)
 
     yields = tuple(map(own, function.body.yields))
@@ -71,6 +77,15 @@ def _copy(atom: Value, op: Op | None, extra: list[Op]) -> Value:
     callee = np.array if isinstance(atom.type, Array) else runtime.own
     extra.append(Apply(callee, (atom,), (), copy, None))
     return copy
+
+
+def _viewed(atom: Value, made: dict[Value, Op]) -> Value:
+    """The array that a value is a view of, as a whole."""
+    op = made.get(atom)
+    while isinstance(op, Apply) and op.callee in _VIEWS and isinstance(op.args[0], Value):
+        atom = op.args[0]
+        op = made.get(atom)
+    return atom
 
 
 def is_fresh(atom: Atom, made: dict[Value, Op], seen: set[Value]) -> bool:

@@ -497,6 +497,7 @@ def transpose_block(
     mark = len(b.ops)
     for op in inner.ops:
         b.adopt(map_atoms(op, read, lambda v: v))
+    b.standing.update(standing)
     bars = Adjoints(b, lambda v: v in dependent)
     for output, ct in outputs:
         bars.add(output, ct)

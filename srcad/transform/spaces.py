@@ -86,6 +86,8 @@ def zeros(b: Builder, like: Atom, hint: str = "", kind: Type | None = None) -> A
                 for k, item in enumerate(items)
             ]
             return b.apply(make_list if cls is list else make_tuple, *parts)
+        case ListType() if _is_empty(b.apply(len, like)):
+            return b.apply_typed(make_list, (), tangent_type(kind), hint)
         case ListType(item=Number() as item):
             zero = Literal(0j if is_complex(item) else 0.0)
             one = b.apply_typed(make_list, (zero,), tangent_type(kind))
@@ -128,6 +130,10 @@ def _has_all(kind: Type) -> bool:
     if isinstance(kind, TupleType):
         return all(map(_has_all, kind.items))
     return is_differentiable(kind)
+
+
+def _is_empty(length: Atom) -> bool:
+    return isinstance(length, Literal) and length.value == 0
 
 
 def _dtype(dtype: str) -> tuple[Atom, ...]:

@@ -8,9 +8,11 @@ next one exists, nor are its views; loops and branches hand buffers on, and may 
 
 import operator
 import random
+from dataclasses import replace
 
 import numpy as np
 
+from srcad import runtime
 from srcad.ir.core import (
     UNDEFINED,
     Accumulate,
@@ -185,7 +187,7 @@ class Generator:
             self.effect,
             self.tuple,
         ]
-        makers += [self.stale, self.pop_and_use, self.boolean]
+        makers += [self.stale, self.pop_and_use, self.boolean, self.copy, self.copy]
         if depth < 3:
             makers += [
                 self.branch,
@@ -354,6 +356,23 @@ class Generator:
                 self.keep(scope, popped)
             case 3 if kind != PAIRS:
                 self.add_to_buffer(scope, ops, number, Literal(0), item)
+
+    def copy(self, scope, ops, depth):
+        """A copy of a buffer, which takes its place or stands beside it."""
+        if not scope.buffers:
+            self.buffer(scope, ops, depth)
+            return
+        number = self.random.choice(list(scope.buffers))
+        buffer = scope.buffers[number]
+        callee = np.ndarray.copy if buffer.type == A else runtime.copied
+        made = self.value(buffer.type, buffer.hint if self.chance(0.5) else None)
+        loc = replace(self.loc(), reverse=1)
+        ops.append(Apply(callee, (buffer,), (), made, loc))
+        if self.chance(0.5):
+            scope.replace(number, made)
+        else:
+            self.numbers += 1
+            scope.buffers[self.numbers] = made
 
     def read(self, scope, ops, depth):
         if not scope.readable():

@@ -604,7 +604,7 @@ def test_comments_and_line_map():
     d = Draft(x)
     out = d(operator.mul, x, x, hint="y", loc=first)
     d1 = d(operator.mul, x, 2.0, hint="x_bar", loc=back)
-    grown = d.add(d1, x, loc=back)
+    grown = d.add(d.add(d1, x, loc=back), x, loc=back)
     emitted = emit(d.function(out, grown, doc='Say "this".'), header="made by hand")
     assert emitted.source == (
         "# made by hand\n\n\n"
@@ -614,7 +614,7 @@ def test_comments_and_line_map():
         "    y = x * x\n"
         "    # ---- reverse sweep\n"
         "    # line 3: y = x * x\n"
-        "    x_bar = x * 2.0\n"
+        "    x_bar = x * 2.0 + x\n"
         "    x_bar += x\n"
         "    return y, x_bar\n"
     )

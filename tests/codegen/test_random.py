@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from srcad.codegen import emit, plan
+from srcad.codegen import copies, emit, plan
 from srcad.codegen.liveness import Liveness
 from srcad.codegen.memory import Memory
 from srcad.codegen.ownership import Ownership
@@ -70,6 +70,7 @@ FAULTS = {
     "all memory is owned": (Ownership, "in_place", always(True)),
     "nobody else sees memory": (Memory, "sees", always(False)),
     "writes hit nothing": (Memory, "identity", always(0)),
+    "no write shows in a copy": (copies._Writes, "shows", always(False)),
     "iterators hold nothing": (Liveness, "_iterated", always(0)),
     "unbound names stay unbound": (plan, "needs_none", always(frozenset())),
 }

@@ -13,13 +13,10 @@ def array_of_entries_grad(x, y):
     # ---- reverse sweep
     # line 192: out = np.array([first, x, first * x])
     tolist = (2 * out).tolist()
-    if len(tolist) != 3:
-        raise ValueError('expected 3 values to unpack')
-    first_bar = tolist[0]
-    x_bar = tolist[1]
     item = tolist[2]
-    first_bar += item * x
-    x_bar += item * first
+    first_bar = tolist[0] + item * x
+    x_bar = tolist[1] + item * first
     # line 191: first = x * y
+    y_bar = first_bar * x
     x_bar += first_bar * y
-    return x_bar, first_bar * x
+    return x_bar, y_bar

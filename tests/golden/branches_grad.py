@@ -29,8 +29,6 @@ def branches_grad(x, y):
             # line 30: z = math.sin(x) + y
             x_bar = z + x * math.cos(x)
         else:
-            # line 29: elif x > 0.0:
             x_bar = z
-        # line 27: if x > y:
         y_bar = x
     return x_bar, y_bar

@@ -9,30 +9,28 @@ def break_out_grad(x):
     term = x
     for k in range(1, 50):
         minus = -term
-        prod = 2 * k * (2 * k + 1)
-        term = minus * x * x / prod
+        term = minus * x * x / (2 * k * (2 * k + 1))
         test = abs(term) < 1e-10
-        stack.append((test, prod, minus))
+        stack.append((test, minus, k))
         if test:
             break
     # ---- reverse sweep
     # line 92: for k in range(1, 50):
     term_bar = 0.0
-    total_bar = 1.0
     x_bar = 0.0
-    for item, item2, item3 in reversed(stack):
-        prod = item3 * x
+    for test, minus, k in reversed(stack):
+        prod = minus * x
+        prod2 = 2 * k * (2 * k + 1)
         # line 94: if abs(term) < 1e-10:
-        if not item:
+        if not test:
             # line 96: total += term
-            term_bar += total_bar
+            term_bar += 1.0
         # line 93: term = -term * x * x / ((2 * k) * (2 * k + 1))
-        quot = term_bar / item2
+        quot = term_bar / prod2
         prod2 = quot * x
         x_bar += quot * prod
-        x_bar += prod2 * item3
+        x_bar += prod2 * minus
         term_bar = -(prod2 * x)
-    # line 92: for k in range(1, 50):
     x_bar += term_bar
-    x_bar += total_bar
+    x_bar += 1.0
     return x_bar

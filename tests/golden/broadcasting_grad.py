@@ -10,5 +10,7 @@ def broadcasting_grad(m, row, s):
     # ---- reverse sweep
     # line 162: return np.sum((m + row) * s)
     shape = np.shape(m)
+    s_bar = np.sum(m + row)
     row_bar = np.sum(np.broadcast_to(s, shape), axis=0)
-    return np.full(shape, s), row_bar, np.sum(m + row)
+    m_bar = np.full(shape, s)
+    return m_bar, row_bar, s_bar

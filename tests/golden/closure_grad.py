@@ -5,18 +5,13 @@ def closure_grad(x, y):
     for x: float, y: float.
     """
     # ---- forward sweep
-    y_bar = x * x + y
+    total = x * x + y
     t = 2.0 * x
-    total = t * t + y
+    total2 = t * t + y
     # ---- reverse sweep
-    # line 128: return t * t + y
-    t_bar = y_bar * t
-    t_bar += t_bar
-    y_bar += total
     # line 130: return shifted(x) * shifted(2.0 * x)
-    x_bar = t_bar * 2.0
+    x_bar = 2 * (total * t) * 2.0
     # line 128: return t * t + y
-    prod = total * x
-    x_bar += prod
-    x_bar += prod
+    y_bar = total + total2
+    x_bar += 2 * (total2 * x)
     return x_bar, y_bar

@@ -18,12 +18,9 @@ def counted_loop_grad(x, n):
     # line 51: for _ in range(n):
     y_bar = 1.0
     x_bar = 0.0
-    for item, y in reversed(stack):
+    for cos, y in reversed(stack):
         # line 52: y = y * math.cos(y) + x
         x_bar += y_bar
-        y_bar2 = y_bar * item
-        y_bar2 -= y_bar * y * math.sin(y)
-        # line 51: for _ in range(n):
-        y_bar = y_bar2
+        y_bar = y_bar * cos - y_bar * y * math.sin(y)
     x_bar += y_bar
     return x_bar

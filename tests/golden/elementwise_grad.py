@@ -13,6 +13,6 @@ def elementwise_grad(x, w):
     # ---- reverse sweep
     # line 153: return np.sum(np.exp(-w * x) * np.sin(x))
     prod = np.sin(x) * exp
-    x_bar = prod * minus
-    x_bar += exp * np.cos(x)
-    return x_bar, -np.sum(prod * x)
+    x_bar = prod * minus + exp * np.cos(x)
+    w_bar = -np.sum(prod * x)
+    return x_bar, w_bar

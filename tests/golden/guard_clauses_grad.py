@@ -23,8 +23,7 @@ def guard_clauses_grad(x):
             x_bar = 0.0
         else:
             # line 42: return x * x
-            x_bar = x + x
-            # line 40: if root < 1.0:
+            x_bar = 2 * x
             root_bar = 0.0
         # line 39: root = math.sqrt(x)
         x_bar += root_bar / (2 * root)

@@ -9,7 +9,6 @@ def helper_calls_grad(x, y):
     """
     # ---- reverse sweep
     # line 134: return v * v
-    y_bar = 1.0 / (2 * math.sqrt(y * y + 1.0)) * y
-    y_bar += y_bar
-    x_bar = x + x
+    y_bar = 2 * (1.0 / (2 * math.sqrt(y * y + 1.0)) * y)
+    x_bar = 2 * x
     return x_bar, y_bar

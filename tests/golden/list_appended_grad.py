@@ -1,6 +1,3 @@
-from srcad import runtime
-
-
 def list_appended_grad(x, n):
     """Gradient of list_appended.
 
@@ -9,24 +6,20 @@ def list_appended_grad(x, n):
     """
     # ---- forward sweep
     loop_stack = []
-    value = [x]
+    terms = [x]
     for _ in range(n):
-        item = value[-1]
+        item = terms[-1]
         loop_stack.append(item)
-        value.append(item * x)
+        terms.append(item * x)
     # ---- reverse sweep
     # line 113: return sum(terms)
-    copied = runtime.copied([1.0] * len(runtime.copied(value)))
+    terms_bar = [1.0] * len(terms)
     # line 111: for _ in range(n):
     x_bar = 0.0
-    for value in reversed(loop_stack):
-        copied = runtime.copied(copied)
+    for item in reversed(loop_stack):
         # line 112: terms.append(terms[-1] * x)
-        saved = copied.pop()
-        copied = runtime.copied(copied)
-        x_bar += saved * value
-        copied = copied.copy()
-        copied[-1] += saved * x
-    # line 111: for _ in range(n):
-    x_bar += runtime.copied(copied)[0]
+        saved = terms_bar.pop()
+        x_bar += saved * item
+        terms_bar[-1] += saved * x
+    x_bar += terms_bar[0]
     return x_bar

@@ -1,6 +1,3 @@
-from srcad import runtime
-
-
 def list_comprehension_grad(xs, w):
     """Gradient of list_comprehension.
 
@@ -8,26 +5,23 @@ def list_comprehension_grad(xs, w):
     for xs: list[float], w: float.
     """
     # ---- forward sweep
-    value = []
+    scaled = []
     for v in xs:
         if v > 0.0:
-            value.append(w * v)
+            scaled.append(w * v)
     # ---- reverse sweep
     # line 118: return sum(scaled) / len(scaled)
-    value = runtime.copied([1.0 / len(value)] * len(runtime.copied(value)))
+    value = [1.0 / len(scaled)] * len(scaled)
     # line 117: scaled = [w * v for v in xs if v > 0.0]
     w_bar = 0.0
     xs_bar = []
     for v in reversed(xs):
-        copied = runtime.copied(value)
         if v > 0.0:
-            copied = runtime.copied(copied)
-            saved = copied.pop()
+            saved = value.pop()
             v_bar = saved * w
             w_bar += saved * v
-            value = runtime.copied(copied)
         else:
-            value = runtime.copied(copied)
             v_bar = 0.0
         xs_bar.append(v_bar)
-    return runtime.copied(xs_bar[::-1]), w_bar
+    xs_bar = xs_bar[::-1]
+    return xs_bar, w_bar

@@ -23,16 +23,15 @@ def nested_loops_grad(x, w, n):
     h_bar = 1.0
     x_bar = 0.0
     w_bar = 0.0
-    for h, stack in reversed(stack):
+    for h, stack2 in reversed(stack):
         # line 68: h = h * x
         x_bar += h_bar * h
         h_bar = h_bar * x
         # line 66: for k in range(3):
-        for h, h2 in reversed(stack):
+        for h2, h in reversed(stack2):
             # line 67: h = math.tanh(w * h + k)
-            prod = h_bar * (1 - h * h)
+            prod = h_bar * (1 - h2 * h2)
             h_bar = prod * w
-            w_bar += prod * h2
-    # line 65: for _ in range(n):
+            w_bar += prod * h
     x_bar += h_bar
     return x_bar, w_bar

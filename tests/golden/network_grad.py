@@ -9,10 +9,12 @@ def network_grad(w1, b1, w2, x):
     """
     # ---- forward sweep
     hidden = np.tanh(x @ w1 + b1)
-    prod = hidden @ w2
     # ---- reverse sweep
     # line 176: return np.sum((hidden @ w2) ** 2)
-    total = np.sum(np.broadcast_to(1.0, np.shape(prod)) * (2 * prod), axis=1, keepdims=True)
+    prod = 2 * (hidden @ w2)
+    w2_bar = hidden.T @ prod
     # line 175: hidden = np.tanh(x @ w1 + b1)
-    prod = total @ w2.T * (1 - hidden * hidden)
-    return x.T @ prod, np.sum(prod, axis=0), hidden.T @ total
+    prod = prod @ w2.T * (1 - hidden * hidden)
+    b1_bar = np.sum(prod, axis=0)
+    w1_bar = x.T @ prod
+    return w1_bar, b1_bar, w2_bar

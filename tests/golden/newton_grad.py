@@ -5,22 +5,20 @@ def newton_grad(a):
     for a: float.
     """
     # ---- forward sweep
-    stack = []
+    x_stack = []
     x = a
     while abs(x * x - a) > 1e-12:
-        quot = a / x
-        stack.append((x, quot))
-        x = 0.5 * (x + quot)
+        x_stack.append(x)
+        x = 0.5 * (x + a / x)
     # ---- reverse sweep
     # line 84: while abs(x * x - a) > 1e-12:
     x_bar = 1.0
     a_bar = 0.0
-    for x, item in reversed(stack):
+    for x in reversed(x_stack):
         # line 85: x = 0.5 * (x + a / x)
         x_bar = x_bar * 0.5
         quot = x_bar / x
         a_bar += quot
-        x_bar -= quot * item
-    # line 84: while abs(x * x - a) > 1e-12:
+        x_bar -= quot / x * a
     a_bar += x_bar
     return a_bar

@@ -12,27 +12,18 @@ def polar_jacrev(p):
     angle = p[1]
     cos = math.cos(angle)
     sin = math.sin(angle)
-    array = np.array([r * cos, r * sin, r * r])
-    value2 = []
-    for value in np.eye(len(array)):
+    rows = []
+    for out_bar in np.eye(len(np.array([r * cos, r * sin, r * r]))):
         # line 205: return np.array([r * np.cos(angle), r * np.sin(angle), r * r])
-        tolist = value.tolist()
-        if len(tolist) != 3:
-            raise ValueError('expected 3 values to unpack')
+        tolist = out_bar.tolist()
         item = tolist[0]
         item2 = tolist[1]
-        r_bar = item2 * sin
-        r_bar += item * cos
-        prod = tolist[2] * r
-        r_bar += prod
-        r_bar += prod
-        angle_bar = item2 * r * math.cos(angle)
-        angle_bar -= item * r * math.sin(angle)
+        r_bar = item2 * sin + item * cos
+        r_bar += 2 * (tolist[2] * r)
+        angle_bar = item2 * r * math.cos(angle) - item * r * math.sin(angle)
         # line 204: r, angle = p[0], p[1]
         p_bar = np.zeros(len(p))
-        p_bar = p_bar.copy()
         p_bar[1] += angle_bar
-        p_bar = p_bar.copy()
         p_bar[0] += r_bar
-        value2.append(p_bar)
-    return np.array(np.reshape(np.array(value2), np.shape(array) + np.shape(p)))
+        rows.append(p_bar)
+    return np.array(rows)

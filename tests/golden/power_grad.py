@@ -2,11 +2,7 @@ def power_fwd(x, n):
     test = n == 0
     if test:
         out = 1.0
-        value = None
-        prod = None
-        half = None
-        rest = None
-        power_saved = None
+        value = prod = half = rest = power_saved = None
     else:
         half, power_saved = power_fwd(x, n // 2)
         prod = half * half
@@ -18,20 +14,15 @@ def power_fwd(x, n):
 
 
 def power_rev(saved, out_bar):
-    item = saved[1]
-    item2 = saved[2]
-    half = saved[3]
-    item3 = saved[4]
-    power_saved = saved[5]
+    test, x, prod, half, rest, power_saved = saved
     # line 142: if n == 0:
-    if saved[0]:
+    if test:
         x_bar = 0.0
     else:
         # line 145: return half * half * (x if n % 2 else 1.0)
-        x_bar = out_bar * item2
-        half_bar = out_bar * item * half
-        half_bar += half_bar
-        if not item3:
+        x_bar = out_bar * prod
+        half_bar = 2 * (out_bar * x * half)
+        if not rest:
             x_bar = 0.0
         # line 144: half = power(x, n // 2)
         value = power_rev(power_saved, half_bar)

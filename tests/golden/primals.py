@@ -211,3 +211,27 @@ def quartic(x, y):
 
 def objective(x):
     return np.sum(x[1:] * x[:-1] ** 2)
+
+
+def pairs_of_rows(m):
+    total = 0.0
+    rows, cols = m.shape
+    for i in range(rows):
+        for j in range(i, cols):
+            total += m[i, j] * m[rows - 1 - i, j]
+    return total
+
+
+def list_rewritten(x, n):
+    table = [x, 1.0]
+    for k in range(n):
+        table.append(table[-1] * x + table[k])
+        table[0] = table[0] * 0.5
+    return table[-1] * table[1]
+
+
+def running_sums(rows, w):
+    out = []
+    for row in rows:
+        out.append(np.cumsum(row * w))
+    return np.sum(np.array(out) ** 2)

@@ -20,12 +20,11 @@ def recurrence_grad(x, w):
     # line 198: for _ in range(4):
     x_bar = np.zeros(len(x))
     w_bar = 0.0
-    for h, h2 in reversed(stack):
+    for h2, h in reversed(stack):
         # line 199: h = np.tanh(w * h + x)
-        prod = h_bar * (1 - h * h)
+        prod = h_bar * (1 - h2 * h2)
         x_bar += prod
         h_bar = prod * w
-        w_bar += np.sum(prod * h2)
-    # line 198: for _ in range(4):
+        w_bar += np.sum(prod * h)
     x_bar += h_bar
     return x_bar, w_bar

@@ -14,13 +14,12 @@ def reduction_loop_grad(x):
         stack.append((x_list[k + 1] - x_list[k] ** 2, 1.0 - x_list[k], k))
     # ---- reverse sweep
     # line 58: for k in range(len(x) - 1):
-    total_bar = 1.0
-    x_list_bar = [0.0] * len(x_list)
-    for item, item2, k in reversed(stack):
+    x_list_bar = [0.0] * len(x)
+    for diff, diff2, k in reversed(stack):
         # line 59: total += (1.0 - x[k]) ** 2 + 100.0 * (x[k + 1] - x[k] ** 2) ** 2
-        prod = total_bar * 100.0 * (2 * item)
+        prod = 100.0 * (2 * diff)
         x_list_bar[k + 1] += prod
         x_list_bar[k] -= prod * (2 * x_list[k])
-        x_list_bar[k] -= total_bar * (2 * item2)
-    x_bar = np.array(np.reshape(np.array(x_list_bar), np.shape(x)))
+        x_list_bar[k] -= 2 * diff2
+    x_bar = np.array(x_list_bar)
     return x_bar

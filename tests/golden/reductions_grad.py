@@ -12,14 +12,10 @@ def reductions_grad(m):
     centred = m - np.mean(m, axis=0)
     # ---- reverse sweep
     # line 158: return np.sqrt(np.sum(centred**2)) + np.max(m)
-    shape = np.shape(m)
     centred_bar = 1.0 / (2 * math.sqrt(np.sum(centred ** 2))) * (2 * centred)
-    # line 157: centred = m - np.mean(m, axis=0)
-    minus = -centred_bar
-    # line 158: return np.sqrt(np.sum(centred**2)) + np.max(m)
     test = m == np.max(m)
-    m_bar = centred_bar + test / np.sum(test)
+    m_bar = test / np.sum(test)
     # line 157: centred = m - np.mean(m, axis=0)
-    expand_dims = np.expand_dims(np.sum(minus, axis=0) / shape[0], 0)
-    m_bar += np.broadcast_to(expand_dims, shape)
+    m_bar += centred_bar
+    m_bar += np.expand_dims(np.sum(-centred_bar, axis=0), 0) / np.shape(m)[0]
     return m_bar

@@ -30,7 +30,6 @@ def return_from_loop_grad(x, xs):
             # line 105: return total * x
             total_bar += out_bar * x
             x_bar += out_bar * total
-            # line 104: if total > 3.0:
             out_bar = 0.0
         # line 103: total += v * x
         x_bar += total_bar * v

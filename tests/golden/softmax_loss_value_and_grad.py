@@ -15,7 +15,7 @@ def softmax_loss_value_and_grad(z, label):
     total = np.sum(exp)
     # ---- reverse sweep
     # line 167: return np.log(np.sum(np.exp(z))) - z[label]
-    z_bar = np.zeros(len(z2))
+    z_bar = np.zeros(len(z))
     z_bar[label] += -1.0
     z_bar += 1.0 / total * exp
     # line 166: z = z - np.max(z)

@@ -12,12 +12,10 @@ def straight_line_grad(x, y):
     total = y + 2.0
     # ---- reverse sweep
     # line 16: return z + math.exp(x) / (y + 2.0)
-    y_bar = -1.0 / total * (exp / total)
-    # line 15: z = math.sin(x * y)
-    cos = math.cos(x * y)
-    # line 16: return z + math.exp(x) / (y + 2.0)
+    y_bar = -1.0 / total / total * exp
     x_bar = 1.0 / total * exp
     # line 15: z = math.sin(x * y)
+    cos = math.cos(x * y)
     x_bar += cos * y
     y_bar += cos * x
     return x_bar, y_bar

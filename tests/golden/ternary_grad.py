@@ -6,13 +6,13 @@ def ternary_grad(x, slope):
     """
     # ---- forward sweep
     test = x > 0.0
-    x_bar = x if test else slope * x
+    value = x if test else slope * x
     # ---- reverse sweep
     # line 46: return (x if x > 0.0 else slope * x) * x
     if test:
-        x_bar += x
+        x_bar = value + x
         slope_bar = 0.0
     else:
         slope_bar = x * x
-        x_bar += x * slope
+        x_bar = value + x * slope
     return x_bar, slope_bar

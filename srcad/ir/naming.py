@@ -1,0 +1,55 @@
+"""What values without a name of the user's are called: after the operation that makes them."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+from collections.abc import Mapping
+
+from srcad.ir.core import Apply, If, Op, Update, Value
+
+_NAMES = {
+    "add": "total", "sub": "diff", "mul": "prod", "truediv": "quot", "floordiv": "quot",
+    "mod": "rest", "pow": "power", "neg": "minus", "matmul": "prod", "dot": "prod",
+    "multiply": "prod", "divide": "quot", "subtract": "diff", "sum": "total", "getitem": "item",
+    "len": "size", "lt": "test", "le": "test", "gt": "test", "ge": "test", "eq": "test",
+    "ne": "test", "not_": "test", "make_tuple": "items", "make_list": "items",
+    "make_dict": "table", "make_fstring": "text", "select": "choice", "pop": "saved",
+    "slice": "part", "tuple": "items", "list": "items", "dict": "table", "broadcast_to": "spread",
+    "max": "largest", "min": "smallest", "abs": "size", "getattr": "field",
+}  # fmt: skip
+"""By the name of the operation; others by their own."""
+
+BUILTINS = frozenset(dir(builtins))
+
+
+def identifier(hint: str) -> str:
+    """A valid name near to ``hint``."""
+    name = re.sub(r"\W", "_", hint)
+    if not name or name[0].isdigit():
+        name = f"v{name}"
+    return f"{name}_" if keyword.iskeyword(name) else name
+
+
+def name_after(op: Op | None, value: Value) -> str:
+    """A name for a value by the operation that makes it; empty if that says nothing."""
+    if not isinstance(op, (Apply, Update)) or (isinstance(op, Update) and value is not op.result):
+        return ""
+    name = getattr(op.callee, "__name__", "value")
+    name = _NAMES.get(name, name)
+    return "value" if name in BUILTINS or name == "<lambda>" else identifier(name)
+
+
+def name_of(value: Value, made: Mapping[Value, Op]) -> str:
+    """What a value is called: its own name, else that of what a branch hands on, else by its op."""
+    if value.hint:
+        return value.hint
+    op = made.get(value)
+    if isinstance(op, If):
+        place = op.results.index(value)
+        for side in (op.then, op.orelse):
+            handed = side.yields[place]
+            if isinstance(handed, Value):
+                return name_of(handed, made)
+    return name_after(op, value) or "value"
