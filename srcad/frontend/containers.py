@@ -6,12 +6,21 @@ item by a run-time index, when its length starts to depend on data, or when it i
 
 from __future__ import annotations
 
+import enum
 import operator
 from typing import Any
 
 import numpy as np
 
-from srcad.frontend import attributes, calls, comprehensions, iterators, methods, statements
+from srcad.frontend import (
+    attributes,
+    calls,
+    comprehensions,
+    expressions,
+    iterators,
+    methods,
+    statements,
+)
 from srcad.frontend.abstract import (
     NONE,
     Abstract,
@@ -126,11 +135,14 @@ def items_of(low: Lowering, value: Abstract) -> tuple[Abstract, ...] | None:
             return contents.items if isinstance(contents, Items) else None
         case DictRef():
             contents = low.contents(value)
-            return tuple(map(Static, contents.keys)) if isinstance(contents, Entries) else None
+            return keys_shown(low, contents) if isinstance(contents, Entries) else None
         case SetRef():
             return tuple(map(Static, _ordered(low, value)))
         case View():
             return items_of(low, iterators.shown(low, value))
+        case Static(value=enum.EnumMeta() as known):
+            members: Any = known
+            return tuple(map(Static, members))
         case Static(value=known):
             if isinstance(known, (str, tuple, range, frozenset, list, dict)):
                 return tuple(wrap(low, Literal(v)) for v in known)
@@ -249,6 +261,7 @@ def get_item(low: Lowering, obj: Abstract, index: Abstract) -> Abstract:
             found = low.builder.apply(operator.getitem, contents.value, low.atom(index))
             return wrap(low, found, element=not _is_slice(index))
         case DictRef():
+            index = known_key(index)
             contents = low.contents(obj)
             if isinstance(contents, Entries):
                 if isinstance(index, Static):
@@ -286,6 +299,19 @@ def get_item(low: Lowering, obj: Abstract, index: Abstract) -> Abstract:
                 low, low.builder.apply(operator.getitem, obj, low.atom(index)), element=True
             )
     return wrap(low, low.builder.apply(operator.getitem, low.atom(obj), low.atom(index)))
+
+
+def known_key(index: Abstract) -> Abstract:
+    """A key of a dict as a known object, if it is one: a tuple of known parts too."""
+    if isinstance(index, TupleRef) and index.cls is tuple:
+        parts = known_values(map(known_key, index.items))
+        return index if parts is None else Static(parts)
+    return index
+
+
+def keys_shown(low: Lowering, contents: Entries) -> tuple[Abstract, ...]:
+    """The known keys of a dict."""
+    return tuple(low.session.importer.constant(low, k) for k in contents.keys)
 
 
 def _class_name(obj: Any) -> str:
@@ -386,6 +412,7 @@ def set_item(low: Lowering, obj: Abstract, index: Abstract, value: Abstract) -> 
                 )
             update(low, obj, operator.setitem, low.atom(index), low.atom(value), item=value)
         case DictRef():
+            index = known_key(index)
             contents = low.contents(obj)
             if isinstance(contents, Entries) and isinstance(index, Static):
                 low.set_contents(obj, contents.set(index.value, value))
@@ -422,6 +449,7 @@ def delete_item(low: Lowering, obj: Abstract, index: Abstract) -> None:
             methods.call_method(low, obj, "pop", [index], {})
             return
     if isinstance(obj, DictRef):
+        index = known_key(index)
         contents = low.contents(obj)
         if isinstance(contents, Entries) and isinstance(index, Static):
             if contents.get(index.value) is None:
@@ -479,12 +507,17 @@ def contains(low: Lowering, container: Abstract, item: Abstract) -> Abstract:
     """``item in container``"""
     if isinstance(container, View) and container.kind == "keys":
         container = container.ref
+    if isinstance(container, ObjectRef) and hasattr(container.cls, "__contains__"):
+        method = attributes.get_attribute(low, container, "__contains__")
+        inside = expressions.truth(low, calls.call(low, method, [item], {}))
+        return Static(inside) if isinstance(inside, bool) else wrap(low, inside)
     container = iterators.searched(low, container, item)
     if isinstance(container, SetRef) and isinstance(item, Static):
         return Static(item.value in methods.set_values(low, container))
     if isinstance(container, (Static, SetRef)) and isinstance(item, Value):
         return wrap(low, low.builder.apply(operator.contains, low.atom(container), item))
     if isinstance(container, DictRef):
+        item = known_key(item)
         contents = low.contents(container)
         if isinstance(contents, Entries) and isinstance(item, Static):
             return Static(item.value in contents.keys)

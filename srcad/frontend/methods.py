@@ -130,6 +130,7 @@ def _clear(low: Lowering, ref: ListRef) -> Abstract:
 
 
 def _get(low: Lowering, ref: DictRef, key: Abstract, default: Abstract = NONE) -> Abstract:
+    key = containers.known_key(key)
     contents = low.contents(ref)
     if isinstance(contents, Entries) and isinstance(key, Static):
         found = contents.get(key.value)
@@ -142,6 +143,7 @@ def _get(low: Lowering, ref: DictRef, key: Abstract, default: Abstract = NONE) -
 
 
 def _setdefault(low: Lowering, ref: DictRef, key: Abstract, default: Abstract = NONE) -> Abstract:
+    key = containers.known_key(key)
     contents = low.contents(ref)
     if isinstance(contents, Entries) and isinstance(key, Static):
         found = contents.get(key.value)
@@ -162,6 +164,7 @@ def _setdefault(low: Lowering, ref: DictRef, key: Abstract, default: Abstract = 
 def _dict_pop(
     low: Lowering, ref: DictRef, key: Abstract, default: Abstract | None = None
 ) -> Abstract:
+    key = containers.known_key(key)
     contents = low.contents(ref)
     if isinstance(contents, Entries) and isinstance(key, Static):
         found = contents.get(key.value)
@@ -271,7 +274,7 @@ def _popitem(low: Lowering, ref: DictRef) -> Abstract:
     if not contents.keys:
         low.raise_known(KeyError("popitem(): dictionary is empty"))
     low.set_contents(ref, Entries(contents.keys[:-1], contents.values[:-1]))
-    return TupleRef((Static(contents.keys[-1]), contents.values[-1]))
+    return TupleRef((containers.keys_shown(low, contents)[-1], contents.values[-1]))
 
 
 def _tuple_count(low: Lowering, ref: TupleRef, item: Abstract) -> Abstract:

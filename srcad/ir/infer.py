@@ -138,6 +138,8 @@ def _unsampled(callee: Callable[..., Any], kinds: list[Type | None]) -> Type:
         builtins.isinstance,
     ):
         return BOOL
+    if callee in (operator.eq, operator.ne) and any(isinstance(k, DictType) for k in known):
+        return BOOL
     if all(isinstance(k, Opaque) for k in known if k is not None) and known:
         return BOOL if callee in _BOOLEAN else OBJECT
     if any(isinstance(k, Opaque) and k not in (STRING,) and k != NONE for k in known):
@@ -358,6 +360,10 @@ def _tolist_type(obj: Atom) -> Type | None:
     return None
 
 
+def _view_type(obj: Atom, *dtype: Atom) -> Type | None:
+    return UNKNOWN if dtype else None  # bits read as integers are not known to be constants
+
+
 _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
     core.make_tuple: _tuple_type,
     core.make_list: _list_type,
@@ -377,6 +383,10 @@ _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
     builtins.complex: _always(Number("complex")),
     builtins.str: _always(STRING),
     builtins.repr: _always(STRING),
+    list.index: _always(INT),
+    list.count: _always(INT),
+    tuple.index: _always(INT),
+    tuple.count: _always(INT),
     float.as_integer_ratio: _always(TupleType((UNKNOWN, UNKNOWN))),  # not known to be constants
     np.lexsort: _always(Array("int64", None)),
     bisect.bisect_left: _always(INT),
@@ -395,6 +405,8 @@ _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
     np.shape: _shape_type,
     np.ndarray.shape: _shape_type,
     np.ndarray.tolist: _tolist_type,
+    np.ndarray.view: _view_type,
+    np.generic.view: _view_type,
 }
 
 

@@ -44,6 +44,7 @@ from srcad.ir.types import (
     DictType,
     ListType,
     Number,
+    NumPyScalar,
     TupleType,
     Type,
     dims_of,
@@ -210,7 +211,7 @@ class Pusher:
             else:
                 value, places = (value,), self._position(bound, name)
             for part, place in zip(value, places, strict=False):
-                tangent = self.tangent(part)
+                tangent = self._filled(b, part)
                 if tangent is not None:
                     term = self._again_at(bound, op, place, tangent, b)
                     total = term if total is None else b.apply(operator.add, total, term)
@@ -227,8 +228,13 @@ class Pusher:
         parts = value if isinstance(value, tuple) else (value,)
         return any(self.tangent(p) is not None for p in parts if isinstance(p, Value))
 
-    def _linear_argument(self, b: Builder, rule: Rule, part: Atom) -> Atom:
+    def _filled(self, b: Builder, part: Atom) -> Atom | None:
+        """The tangent of an atom for a function that makes an array of it: integers have zeros."""
         found = self.tangent(part)
+        return None if found is None else _with_zeros(b, part, atom_type(part), found)
+
+    def _linear_argument(self, b: Builder, rule: Rule, part: Atom) -> Atom:
+        found = self._filled(b, part)
         if found is not None:
             return found
         if isinstance(part, Literal) and not isinstance(part.value, (int, float, complex)):
@@ -286,7 +292,7 @@ class Pusher:
             for d, v in pairs:
                 if isinstance(d, Value):
                     standing[d] = v
-                    tangent = self.tangent(v)
+                    tangent = self._filled(b, v)
                     if tangent is not None:
                         pusher.tangents[d] = tangent
         outcome = (
@@ -355,6 +361,8 @@ class Pusher:
             return
         # a container without a tangent has the zero of its length before the write
         start = spaces.zeros(b, op.target) if target is None else target
+        if isinstance(start, Literal):  # an empty one, which says nothing of what comes into it
+            start = spaces.zeros(b, op.target, kind=op.version.type)
         b.append(op)
         assert isinstance(start, Value)
         args = list(op.args)
@@ -478,6 +486,27 @@ class Pusher:
             b.append(While(all_inits, test, body, results, op.stops, op.loc))
 
 
+def _with_zeros(b: Builder, part: Atom, kind: Type, tangent: Atom) -> Atom:
+    if not isinstance(kind, TupleType) or all(map(_has_no_gap, kind.items)):
+        return tangent
+    items: list[Atom] = []
+    for k, item in enumerate(kind.items):
+        own = b.apply(operator.getitem, part, Literal(k))
+        if is_differentiable(item):
+            items.append(_with_zeros(b, own, item, b.apply(operator.getitem, tangent, Literal(k))))
+        elif isinstance(item, (Array, ListType, TupleType)):
+            items.append(b.apply(np.zeros_like, own))
+        else:
+            items.append(Literal(0.0 if isinstance(item, (Number, NumPyScalar)) else None))
+    return b.apply(make_list if kind.cls is list else make_tuple, *items)
+
+
+def _has_no_gap(kind: Type) -> bool:
+    if isinstance(kind, TupleType):
+        return all(map(_has_no_gap, kind.items))
+    return is_differentiable(kind) or not isinstance(kind, (Number, NumPyScalar, Array, ListType))
+
+
 def _zero_structure(b: Builder, part: Atom) -> Atom:
     return b.apply_typed(runtime.zeros_like, (part,), atom_type(part))
 
@@ -494,10 +523,11 @@ def _push_display(self: Pusher, op: Apply, b: Builder) -> Atom | None:
         elif is_differentiable(atom_type(item)):
             parts.append(spaces.zeros(b, item))
         else:
-            numeric = isinstance(atom_type(item), Number)
-            parts.append(
-                Literal(0.0) if numeric and isinstance(op.result.type, ListType) else Literal(None)
-            )
+            # in a rule a list is what an array is made of, and an integer in it has no differential
+            numeric = isinstance(atom_type(item), Number) and isinstance(op.result.type, ListType)
+            parts.append(Literal(0.0 if numeric or self.linear else None))
+    if self.linear:
+        return b.apply(op.callee, *parts)
     return b.apply_typed(op.callee, tuple(parts), spaces.tangent_type(op.result.type))
 
 

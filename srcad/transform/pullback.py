@@ -271,7 +271,9 @@ class Transposer:
                 differentials[name] = _differential_of(value)
         args, keywords = _body_arguments(bound, ())
         for name, d in differentials.items():
-            keywords[f"d{name}"] = Literal(0.0) if d is None else d
+            parts = d if isinstance(d, tuple) else (d,)
+            filled = tuple(Literal(0.0) if part is None else part for part in parts)
+            keywords[f"d{name}"] = filled if isinstance(d, tuple) else filled[0]
         if bound.rule.needs_out:
             keywords["out"] = bound.op.result
         low, result = bodies.inline(inner, bound.rule.body, args, keywords)

@@ -1,5 +1,7 @@
 """Casts that keep derivatives, and casts that cut them."""
 
+import math
+
 import numpy as np
 
 from .registry import case
@@ -96,3 +98,17 @@ def float_of_text_and_integers(x):
 @case((2.6,))
 def round_with_digits(x):
     return round(x * 1.017, 1) * x + round(x, 0) * x
+
+
+@case((1.3,))
+def integers_beside_floats(x):
+    total = np.sum(np.array([x, 1]) * np.array([2.0, 3.0])) + math.dist([x, 1], [2, 3])
+    total += np.sum(np.concatenate([np.array([x]), [1]])) + np.linalg.norm([x, 1])
+    total += max([x, 1, 2]) + min([x, 3]) + sorted([x, 1, 0])[1] + sum([x, 1, 2])
+    total += math.fsum([x, 1]) + math.prod([x, 2]) + np.dot([x, 1], [2, x])
+    return total + np.stack([[x, 1], [2, x]]).sum() + np.maximum(x, 1) * np.minimum(x, 5)
+
+
+@case((1.3,))
+def integers_as_further_arguments(x):
+    return max(x, 1) + min(x, 2) * math.hypot(x, 2) + math.hypot(x, 2, 3) * max(x, 0, 1)
