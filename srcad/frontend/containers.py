@@ -58,6 +58,7 @@ from srcad.ir.types import (
     TupleType,
     Type,
     can_join,
+    is_differentiable,
     join,
     join_all,
 )
@@ -344,9 +345,12 @@ def _item(low: Lowering, obj: Any, items: tuple[Abstract, ...], index: Abstract)
     if is_list:
         held = writable(low, obj)
         return get_item(low, obj, index) if held else NONE
-    made = low.builder.apply(make_tuple, *map(low.atom, items))
     if _is_slice(index):
         low.refuse(*refusal("changing length", type="tuple"), kind=NeedsUnroll)
+    if len({is_differentiable(leaf_type(i)) for i in items}) > 1:
+        # integers among floats: read from a list, whose items have one type
+        return get_item(low, low.new_list(Items(items)), index)
+    made = low.builder.apply(make_tuple, *map(low.atom, items))
     return wrap(low, low.builder.apply(operator.getitem, made, low.atom(index)))
 
 

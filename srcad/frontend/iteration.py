@@ -45,6 +45,7 @@ from srcad.ir.types import (
     Type,
     Unknown,
     can_join,
+    is_differentiable,
     join_all,
 )
 
@@ -239,6 +240,8 @@ def _numbers(items: tuple[Abstract, ...]) -> bool:
     kinds = [leaf_type(i) for i in items]
     if any(isinstance(k, (Array, Unknown, Opaque)) for k in kinds):
         return False
+    if len({is_differentiable(k) for k in kinds}) > 1:
+        return False  # integers among them have no derivative
     joined = join_all(tuple(kinds))
     return joined not in (OBJECT, UNKNOWN) and all(can_join(joined, k) for k in kinds)
 

@@ -48,6 +48,7 @@ from srcad.ir.types import (
     TupleType,
     Type,
     Unknown,
+    can_join,
     dims_of,
     is_differentiable,
     join,
@@ -66,7 +67,7 @@ def result_type(
 ) -> Type:
     """The type of ``callee(*args, **keywords)``; ``Unknown`` where the samples do not tell."""
     by_rule = _RULES.get(callee) if _hashable(callee) else None
-    if by_rule is not None and (not keywords or by_rule is _cross_type):
+    if by_rule is not None and (not keywords or by_rule in (_cross_type, _sorted_type)):
         found = by_rule(*args)
         if found is not None:
             return found
@@ -259,8 +260,73 @@ def _shape_type(obj: Atom) -> Type | None:
     return TupleType(tuple(Number("int", d if isinstance(d, Dim) else None) for d in dims))
 
 
+_SMALLEST = 7
+"""Literals from here on may matter to arrays larger than those of the samples."""
+
+
+def _far_slice_type(kind: Array, index: object) -> Type | None:
+    """The type of a part of an array cut at places that no sample reaches; None for others."""
+    parts = index if isinstance(index, tuple) else (index,)
+    basic = all(isinstance(p, (slice, int)) or p is None or p is Ellipsis for p in parts)
+    if kind.dims is None or not basic or not any(map(_is_far, parts)):
+        return None
+    rest = len(kind.dims) - sum(p is not None and p is not Ellipsis for p in parts)
+    if rest < 0 or parts.count(Ellipsis) > 1:
+        return None
+    if Ellipsis not in parts:
+        parts = (*parts, Ellipsis)
+    place = parts.index(Ellipsis)
+    parts = (*parts[:place], *(slice(None),) * rest, *parts[place + 1 :])
+    sizes = iter(kind.dims)
+    dims: list[Size] = []
+    for part in parts:
+        if part is None:
+            dims.append(1)
+        elif isinstance(part, slice):
+            dims.append(_cut(next(sizes), part))
+        else:
+            next(sizes)
+    return Array(kind.dtype, tuple(dims))
+
+
+def _is_far(part: object) -> bool:
+    if not isinstance(part, slice):
+        return False
+    ends = (part.start, part.stop, part.step)
+    return any(isinstance(end, int) and abs(end) >= _SMALLEST for end in ends)
+
+
+def _cut(size: Size, part: slice) -> Size:
+    """The size of a slice of an axis."""
+    if part == slice(None):
+        return size
+    if isinstance(size, int):
+        return len(range(*part.indices(size)))
+    start, stop = part.start or 0, part.stop
+    if isinstance(size, Dim) and part.step in (None, 1) and start >= 0 and (stop or -1) < 0:
+        return Dim(size.base, size.drop + start - (stop or 0))
+    return None
+
+
+def _arange_type(*args: Atom) -> Type | None:
+    """With a start or a step the size depends on how large the numbers are."""
+    plain = len(args) == 1 or (
+        len(args) == 2 and isinstance(args[0], Literal) and not args[0].value
+    )
+    kinds = [atom_type(a) for a in args]
+    if plain or not any(isinstance(a, Value) for a in args):
+        return None
+    if not all(isinstance(k, Number) for k in kinds):
+        return Array(None, (None,))
+    whole = all(isinstance(k, Number) and k.kind in ("int", "bool") for k in kinds)
+    real = any(isinstance(k, Number) and k.kind == "float" for k in kinds)
+    return Array("int64" if whole else "float64" if real else None, (None,))
+
+
 def _getitem_type(obj: Atom, index: Atom) -> Type | None:
     match atom_type(obj), index:
+        case Array() as kind, Literal(value=known):
+            return _far_slice_type(kind, known)
         case TupleType(items=items), Literal(value=int(k)) if -len(items) <= k < len(items):
             return items[k]
         case TupleType(items=items, cls=cls), Literal(value=slice() as cut):
@@ -360,6 +426,31 @@ def _tolist_type(obj: Atom) -> Type | None:
     return None
 
 
+def _choice_type(*options: Atom) -> Type | None:
+    """Of ``max`` and ``min``: which argument it is depends on data, and so does the type."""
+    kinds: tuple[Type, ...] = tuple(map(atom_type, options))
+    if len(kinds) == 1:
+        match kinds[0]:
+            case ListType(item=item):
+                kinds = (item,)
+            case TupleType(items=items):
+                kinds = items
+    if len(kinds) == 0 or not all(isinstance(k, (Number, NumPyScalar)) for k in kinds):
+        return None
+    joined = join_all(kinds)
+    return joined if all(can_join(joined, k) for k in kinds) else UNKNOWN
+
+
+def _sorted_type(listed: Atom) -> Type | None:
+    """Of ``sorted``: any item may come to any place."""
+    match atom_type(listed):
+        case TupleType(items=items) if items:
+            joined = join_all(items)
+            fits = all(can_join(joined, k) for k in items)
+            return TupleType((joined if fits else UNKNOWN,) * len(items), list)
+    return None
+
+
 def _view_type(obj: Atom, *dtype: Atom) -> Type | None:
     return UNKNOWN if dtype else None  # bits read as integers are not known to be constants
 
@@ -377,6 +468,9 @@ _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
     operator.pow: _pow_type,
     builtins.pow: lambda x, y: _pow_type(x, y),
     builtins.len: _len_type,
+    builtins.max: _choice_type,
+    builtins.min: _choice_type,
+    builtins.sorted: _sorted_type,
     builtins.float: _always(FLOAT),
     builtins.int: _always(INT),
     builtins.bool: _always(BOOL),
@@ -405,6 +499,7 @@ _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
     np.shape: _shape_type,
     np.ndarray.shape: _shape_type,
     np.ndarray.tolist: _tolist_type,
+    np.arange: _arange_type,
     np.ndarray.view: _view_type,
     np.generic.view: _view_type,
 }
@@ -419,6 +514,8 @@ class _Examples:
     def __init__(self, number: int) -> None:
         self.number = number
         self.sizes: dict[object, int] = {}
+        self.emptied: set[Dim] = set()
+        """Sizes that are only 0 because the samples are small."""
         self.integers = 0
         self.reals = 0
 
@@ -427,7 +524,10 @@ class _Examples:
             case int():
                 return size
             case Dim(base=base, drop=drop):
-                return max(self.base(base) - drop, 0)
+                found = max(self.base(base) - drop, 0)
+                if found == 0:
+                    self.emptied.add(size)
+                return found
             case None:
                 # 1 goes with any size: unknown sizes that have to agree do so in one set at least
                 return 1 if self.number == 2 else self.base(object())
@@ -656,6 +756,10 @@ def _common_size(sizes: list[tuple[_Examples, int]]) -> Size:
     if len(sizes) < _SETS:
         return None
     if len({size for _, size in sizes}) == 1:
+        emptied = [e.emptied for e, _ in sizes]
+        if sizes[0][1] == 0 and any(emptied):
+            known = set.intersection(*emptied)
+            return known.pop() if len(known) == 1 else None
         return sizes[0][1]
     for base in sizes[0][0].sizes:
         drop = sizes[0][0].sizes[base] - sizes[0][1]

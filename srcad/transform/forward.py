@@ -523,8 +523,8 @@ def _push_display(self: Pusher, op: Apply, b: Builder) -> Atom | None:
         elif is_differentiable(atom_type(item)):
             parts.append(spaces.zeros(b, item))
         else:
-            # in a rule a list is what an array is made of, and an integer in it has no differential
-            numeric = isinstance(atom_type(item), Number) and isinstance(op.result.type, ListType)
+            # a list may be indexed at run time, and in a rule it is what an array is made of
+            numeric = op.callee is make_list and isinstance(atom_type(item), Number)
             parts.append(Literal(0.0 if numeric or self.linear else None))
     if self.linear:
         return b.apply(op.callee, *parts)
