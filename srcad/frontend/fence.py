@@ -143,6 +143,9 @@ REFUSED: dict[str, Refusal] = {
     "shared iterator": Refusal(
         "one iterator in several places of zip", "zip slices: zip(xs[::2], xs[1::2])"
     ),
+    "generator of functions": Refusal(
+        "a generator expression that makes functions", "make a list of them: [...]"
+    ),
     "iterator in between": Refusal(
         "using an iterator again after a loop over a part of it", "loop over the list itself"
     ),
