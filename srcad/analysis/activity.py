@@ -35,7 +35,7 @@ from srcad.ir.types import (
     is_text,
     may_hide,
 )
-from srcad.ir.walk import operands
+from srcad.ir.walk import all_ops, operands
 
 Values = dict[Value, None]
 
@@ -45,8 +45,32 @@ def varied_values(
 ) -> Values:
     """The values of a block, and of the blocks in it, that depend differentiably on the inputs."""
     varied: Values = dict.fromkeys(inputs)
-    _vary(block, varied, is_constant)
+    _vary(block, varied, is_constant, _owners(block))
     return varied
+
+
+Owners = dict[Value, Value]
+
+
+def _owners(block: Block) -> Owners:
+    """The objects that attributes were read from at run time: ``queue`` of ``queue.put``."""
+    return {
+        op.result: op.args[0]
+        for op in all_ops(block)
+        if isinstance(op, Effect)
+        and op.callee is getattr
+        and op.result is not None
+        and isinstance(op.args[0], Value)
+    }
+
+
+def _taint(op: Effect, varied: Values, owners: Owners) -> None:
+    """What is run as it is may keep its arguments in the other objects that it gets."""
+    for atom in operands(op):
+        value = atom if isinstance(atom, Value) else None
+        while value is not None and (may_hide(value.type) or isinstance(value.type, Unknown)):
+            varied[value] = None
+            value = owners.get(value)
 
 
 def _mark(value: Value, varied: Values) -> None:
@@ -85,13 +109,15 @@ def _any(atoms: Iterable[Atom], varied: Values) -> bool:
     return any(a in varied for a in atoms if isinstance(a, Value))
 
 
-def _vary(block: Block, varied: Values, is_constant: Callable[[Any], bool]) -> None:
+def _vary(block: Block, varied: Values, is_constant: Callable[[Any], bool], owners: Owners) -> None:
     for op in block.ops:
         match op:
             case Apply() | Effect():
-                if op.result is None or not _any(operands(op), varied):
+                if not _any(operands(op), varied):
                     continue
-                if _passes(op, is_constant):
+                if isinstance(op, Effect) and op.callee is not getattr:
+                    _taint(op, varied, owners)
+                if op.result is not None and _passes(op, is_constant):
                     _mark(op.result, varied)
             case Update():
                 if _any(operands(op), varied):
@@ -106,22 +132,22 @@ def _vary(block: Block, varied: Values, is_constant: Callable[[Any], bool]) -> N
                     for result in op.results:
                         _mark(result, varied)
             case If():
-                _vary(op.then, varied, is_constant)
-                _vary(op.orelse, varied, is_constant)
+                _vary(op.then, varied, is_constant, owners)
+                _vary(op.orelse, varied, is_constant, owners)
                 _results(op.results, (op.then, op.orelse), varied)
             case With():
                 if _any((op.manager,), varied):
                     for target in op.body.params:
                         _mark(target, varied)
-                _vary(op.body, varied, is_constant)
+                _vary(op.body, varied, is_constant, owners)
                 _results(op.results, (op.body,), varied)
             case Try():
                 inner = (op.body, *(h.body for h in op.handlers))
                 for b in inner:
-                    _vary(b, varied, is_constant)
+                    _vary(b, varied, is_constant, owners)
                 _results(op.results, inner, varied)
             case For() | While():
-                _vary_loop(op, varied, is_constant)
+                _vary_loop(op, varied, is_constant, owners)
 
 
 def _results(results: tuple[Value, ...], blocks: tuple[Block, ...], varied: Values) -> None:
@@ -130,7 +156,9 @@ def _results(results: tuple[Value, ...], blocks: tuple[Block, ...], varied: Valu
             _mark(result, varied)
 
 
-def _vary_loop(op: For | While, varied: Values, is_constant: Callable[[Any], bool]) -> None:
+def _vary_loop(
+    op: For | While, varied: Values, is_constant: Callable[[Any], bool], owners: Owners
+) -> None:
     count = len(op.streams) if isinstance(op, For) else 0
     if isinstance(op, For):
         for target, stream in zip(op.body.params, op.streams, strict=False):
@@ -142,7 +170,7 @@ def _vary_loop(op: For | While, varied: Values, is_constant: Callable[[Any], boo
             _mark(param, varied)
     while True:
         before = len(varied)
-        _vary(op.body, varied, is_constant)
+        _vary(op.body, varied, is_constant, owners)
         for param, end in zip(params, op.body.yields, strict=False):
             if _any((end,), varied):
                 _mark(param, varied)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import enum
 import math
 from typing import Any
 
@@ -40,6 +41,8 @@ def call(function: Any, args: list[Any], keywords: list[tuple[str, Any]] | None 
 
 def literal(value: Any, names: GlobalNames) -> Any:
     """The expression for a literal."""
+    if isinstance(value, enum.Enum) and isinstance(value, (int, float, str, bytes)):
+        value = value.value
     match value:
         case None | bool() | str() | bytes():
             return constant(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import operator
 import types
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from srcad.frontend import arrays, calls, containers, expressions
+from srcad.frontend import arrays, calls, classes, containers, expressions
 from srcad.frontend.abstract import (
     Abstract,
     ArrayRef,
@@ -160,6 +161,8 @@ def _of_instance(low: Lowering, obj: ObjectRef, name: str) -> Abstract:
     assert isinstance(contents, Fields)
     on_class = inspect.getattr_static(obj.cls, name, None)
     importer = low.session.importer
+    if vars(object)["__getattribute__"] is not inspect.getattr_static(obj.cls, "__getattribute__"):
+        low.refuse(*refusal("attribute access", name=obj.cls.__name__))
     if isinstance(on_class, property):
         importer.member(obj.cls, contents.origin, name, on_class)
         return calls.call(low, Static(on_class.fget), [obj], {})
@@ -175,6 +178,10 @@ def _of_instance(low: Lowering, obj: ObjectRef, name: str) -> Abstract:
         ):
             found: Abstract = importer.attribute(low, contents.origin, name)
             return found
+    fallback = inspect.getattr_static(obj.cls, "__getattr__", None)
+    if on_class is None and isinstance(fallback, types.FunctionType):
+        importer.member(obj.cls, contents.origin, "__getattr__", fallback)
+        return calls.call(low, Static(fallback), [obj, Static(name)], {})
     if on_class is None:
         low.refuse(
             f"{obj.cls.__name__} object has no attribute {name!r}",
@@ -189,8 +196,15 @@ def _of_instance(low: Lowering, obj: ObjectRef, name: str) -> Abstract:
             return Method(Static(on_class.__func__), Static(obj.cls))
         case types.FunctionType():
             return Method(Static(on_class), obj)
+        case functools.cached_property():
+            made = calls.call(low, Static(on_class.func), [obj], {})
+            if contents.origin is None:
+                store_attribute(low, obj, name, made)
+            return made
         case _ if hasattr(on_class, "__get__") and callable(on_class):
             return Method(Static(on_class), obj)
+        case _ if isinstance(getattr(type(on_class), "__get__", None), types.FunctionType):
+            low.refuse(*refusal("attribute access", name=type(on_class).__name__))
     if contents.origin is None:
         found_: Abstract = importer.class_attribute(low, obj.cls, name, on_class)
         return found_
@@ -227,6 +241,28 @@ def _of_super(low: Lowering, ref: SuperRef, name: str) -> Abstract:
 def set_attribute(low: Lowering, obj: Abstract, name: str, value: Abstract) -> None:
     """``obj.name = value``: of an instance made in the function."""
     if isinstance(obj, ObjectRef):
+        on_class = inspect.getattr_static(obj.cls, name, None)
+        setter = getattr(obj.cls, "__setattr__", None)
+        if setter is not object.__setattr__:
+            if isinstance(setter, types.FunctionType) and not classes.is_generated(setter):
+                calls.call(low, Static(setter), [obj, Static(name), value], {})
+                return
+            low.refuse(*refusal("attribute access", name=obj.cls.__name__))
+        if isinstance(on_class, property):
+            if on_class.fset is None:
+                low.raise_known(AttributeError(f"property {name!r} has no setter"))
+            calls.call(low, Static(on_class.fset), [obj, value], {})
+            return
+        if hasattr(type(on_class), "__set__") and not isinstance(
+            on_class, types.MemberDescriptorType
+        ):
+            low.refuse(*refusal("attribute access", name=obj.cls.__name__))
+    store_attribute(low, obj, name, value)
+
+
+def store_attribute(low: Lowering, obj: Abstract, name: str, value: Abstract) -> None:
+    """Keep an attribute in the instance itself."""
+    if isinstance(obj, ObjectRef):
         contents = low.contents(obj)
         assert isinstance(contents, Fields)
         if contents.origin is None:
@@ -259,6 +295,8 @@ def _of_value(low: Lowering, value: Value, name: str) -> Abstract:
             if name in ("real", "imag"):
                 function = np.real if name == "real" else np.imag
                 return containers.wrap(low, low.builder.apply(function, value))
+            if name == "conjugate":
+                return Method(Static(np.conjugate if number == "complex" else operator.pos), value)
             return Method(Static(getattr(cls, name)), value)
         case Opaque():
             return _of_opaque(low, value, name)

@@ -20,10 +20,12 @@ from srcad.errors import SourceError
 from srcad.frontend import (
     attributes,
     calls,
+    classes,
     containers,
     expressions,
     iterables,
     scopes,
+    statements,
     typequeries,
 )
 from srcad.frontend.abstract import (
@@ -33,6 +35,7 @@ from srcad.frontend.abstract import (
     DictRef,
     Entries,
     Fields,
+    Intrinsic,
     Items,
     ListRef,
     Method,
@@ -152,6 +155,73 @@ def _pow(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> 
     return static_only(pow)(low, args, keywords)
 
 
+def _itemgetter(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
+    def get(low: Lowering, given: list[Abstract], named: dict[str, Abstract]) -> Abstract:
+        found = tuple(containers.get_item(low, given[0], a) for a in args)
+        return found[0] if len(found) == 1 else TupleRef(found)
+
+    return Intrinsic("itemgetter", get)
+
+
+def _attrgetter(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
+    names = known_values(args)
+    if names is None:
+        return NotImplemented
+
+    def get(low: Lowering, given: list[Abstract], named: dict[str, Abstract]) -> Abstract:
+        found = []
+        for name in names:
+            value = given[0]
+            for part in name.split("."):
+                value = attributes.get_attribute(low, value, part)
+            found.append(value)
+        return found[0] if len(found) == 1 else TupleRef(tuple(found))
+
+    return Intrinsic("attrgetter", get)
+
+
+def _methodcaller(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
+    if not isinstance(args[0], Static):
+        return NotImplemented
+    name = args[0].value
+
+    def run(low: Lowering, given: list[Abstract], named: dict[str, Abstract]) -> Abstract:
+        method = attributes.get_attribute(low, given[0], name)
+        return calls.call(low, method, args[1:], keywords)
+
+    return Intrinsic("methodcaller", run)
+
+
+def _getitem(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
+    return containers.get_item(low, *args)
+
+
+def _setitem(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
+    containers.set_item(low, *args)
+    return NONE
+
+
+def _delitem(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
+    containers.delete_item(low, *args)
+    return NONE
+
+
+def _operator_contains(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
+    return containers.contains(low, *args)
+
+
+def _augmented(op: Any) -> Handler:
+    """``operator.iadd`` and the like: what ``+=`` binds."""
+
+    def handler(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
+        if isinstance(args[0], ListRef) and op is operator.add:
+            containers.call_method(low, args[0], "extend", [args[1]], {})
+            return args[0]
+        return statements.augmented(low, op, *args)
+
+    return handler
+
+
 def _slice(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
     parts = [NONE, *args, NONE] if len(args) == 1 else [*args, NONE][:3]
     known = known_values(parts)
@@ -213,19 +283,67 @@ def _partial(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract])
     return Partial(args[0], tuple(args[1:]), tuple(keywords.items()))
 
 
+def _fields(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
+    cls = typequeries.class_of(low, args[0])
+    if isinstance(args[0], Static) and isinstance(args[0].value, type):
+        cls = args[0].value
+    if cls is None or not dataclasses.is_dataclass(cls):
+        return NotImplemented
+    return TupleRef(tuple(map(Static, dataclasses.fields(cls))))
+
+
 def _replace(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
     obj = args[0]
     if not isinstance(obj, ObjectRef):
         return NotImplemented
-    names = tuple(f.name for f in dataclasses.fields(obj.cls))
-    values = tuple(
-        keywords[n] if n in keywords else attributes.get_attribute(low, obj, n) for n in names
-    )
-    return low.new_object(obj.cls, Fields(names, values, None))
+    values = dict(keywords)
+    for field in dataclasses.fields(obj.cls):
+        if field.init and field.name not in values:
+            values[field.name] = attributes.get_attribute(low, obj, field.name)
+    return classes.construct(low, obj.cls, [], values)
+
+
+def _of_instance(function: Any, name: str) -> Handler:
+    """A builtin that asks an instance for a special method."""
+    otherwise = static_only(function)
+
+    def handler(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
+        if args and isinstance(args[0], ObjectRef) and hasattr(args[0].cls, name):
+            return _method(low, args[0], name, args[1:])
+        return otherwise(low, args, keywords)
+
+    return handler
+
+
+def _object_setattr(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
+    if not (len(args) == 3 and isinstance(args[1], Static)):
+        return NotImplemented
+    attributes.store_attribute(low, args[0], args[1].value, args[2])
+    return NONE
+
+
+def _copied_object(low: Lowering, obj: Abstract, deep: bool) -> Any:
+    """A copy of an instance that was made in the function."""
+    assert isinstance(obj, ObjectRef)
+    contents = low.contents(obj)
+    assert isinstance(contents, Fields)
+    own = (*("__copy__", "__deepcopy__", "__getstate__", "__setstate__", "__reduce_ex__"),)
+    if contents.origin is not None or any(
+        getattr(obj.cls, n, None) is not getattr(object, n, None) for n in own
+    ):
+        return NotImplemented
+    values = contents.values
+    if deep:
+        values = tuple(_deepcopy(low, [v], {}) for v in values)
+        if any(v is NotImplemented for v in values):
+            return NotImplemented
+    return low.new_object(obj.cls, Fields(contents.names, values, None))
 
 
 def _copy(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
     match args[0]:
+        case ObjectRef():
+            return _copied_object(low, args[0], deep=False)
         case ListRef() | DictRef() | SetRef():
             return containers.call_method(low, args[0], "copy", [], {})
         case TupleRef() | Static():
@@ -245,6 +363,8 @@ def _deepcopy(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]
             return low.new_dict(Entries(c.keys, tuple(_deepcopy(low, [v], {}) for v in c.values)))
         case TupleRef(items=items, cls=cls):
             return TupleRef(tuple(_deepcopy(low, [i], {}) for i in items), cls)
+        case ObjectRef():
+            return _copied_object(low, args[0], deep=True)
     return _copy(low, [low.read(args[0])], keywords)
 
 
@@ -305,15 +425,30 @@ _HANDLERS: dict[Any, Handler] = {
     int: _cast(int),
     bool: _cast(bool),
     complex: _cast(complex),
-    str: static_only(str),
-    abs: static_only(abs),
-    round: static_only(round),
+    str: _of_instance(str, "__str__"),
+    abs: _of_instance(abs, "__abs__"),
+    round: _of_instance(round, "__round__"),
     pow: _pow,
+    operator.itemgetter: _itemgetter,
+    operator.attrgetter: _attrgetter,
+    operator.methodcaller: _methodcaller,
+    operator.getitem: _getitem,
+    operator.setitem: _setitem,
+    operator.delitem: _delitem,
+    operator.contains: _operator_contains,
+    **{
+        getattr(operator, f"i{name}"): _augmented(getattr(operator, name))
+        for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
+    },
     operator.pow: _pow,
     math.pow: static_only(math.pow),
     divmod: static_only(divmod),
     issubclass: static_only(issubclass),
-    repr: static_only(repr),
+    repr: _of_instance(repr, "__repr__"),
+    object.__setattr__: _object_setattr,
+    dataclasses.asdict: classes.as_dict,
+    dataclasses.astuple: classes.as_tuple,
+    dataclasses.fields: _fields,
     np.shape: typequeries.shape,
     np.ndim: typequeries.ndim,
     np.iterable: typequeries.iterable,

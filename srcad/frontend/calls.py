@@ -56,7 +56,7 @@ from srcad.frontend.lowering import _PACKAGE, Frame, Lowering, Unreachable
 from srcad.frontend.scopes import parameters, scope_of
 from srcad.frontend.source import FunctionSource, read_function
 from srcad.ir import Literal, Value
-from srcad.ir.types import OBJECT, UNKNOWN, Number, NumPyScalar, Opaque, is_differentiable
+from srcad.ir.types import OBJECT, UNKNOWN, Number, NumPyScalar, Opaque, Type, is_differentiable
 
 _DEPTH = 60
 _SAME = 30
@@ -284,7 +284,11 @@ def primitive(
     return containers.wrap(low, low.builder.apply(function, *atoms, **named))
 
 
-_WRITERS = {"partition", "itemset", "resize", "setflags", "byteswap", "setfield"}
+_WRITERS = {
+    *("partition", "itemset", "resize", "setflags", "byteswap", "setfield", "__delitem__"),
+    *(f"__i{n}__" for n in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")),
+    *(f"__i{n}__" for n in ("and", "or", "xor", "lshift", "rshift")),
+}
 _WRITING = {
     np.random.shuffle,
     np.put_along_axis,
@@ -323,7 +327,9 @@ def opaque(
     """A call that is run as it is, once and in order; what it is given it must leave as it is."""
     atoms = [low.atom(a) for a in args]
     named = {k: low.atom(v) for k, v in keywords.items()}
-    result = Value("", OBJECT if function is print else UNKNOWN)
+    result = Value(
+        "", _OPAQUE_RESULTS.get(function, UNKNOWN) if builtin.hashable(function) else UNKNOWN
+    )
     pairs = zip((*args, *keywords.values()), (*atoms, *named.values()), strict=True)
     open_ = [atom for value, atom in pairs if _changeable(value)]
     before = Value("before", OBJECT)
@@ -335,6 +341,13 @@ def opaque(
     low.builder.effect(function, *atoms, result=result, **named)
     low.builder.effect(runtime.require_unchanged, name, before, *open_)
     return result
+
+
+_OPAQUE_RESULTS: dict[Any, Type] = {
+    print: OBJECT,
+    np.random.default_rng: Opaque("Generator"),
+    np.random.RandomState: Opaque("RandomState"),
+}
 
 
 def _changeable(value: Abstract) -> bool:

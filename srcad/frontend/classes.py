@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import inspect
+import operator
 import types
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
-from srcad.frontend import calls
-from srcad.frontend.abstract import Abstract, Fields, Static, TupleRef
+from srcad.frontend import attributes, calls, expressions
+from srcad.frontend.abstract import (
+    Abstract,
+    DictRef,
+    Entries,
+    Fields,
+    Items,
+    ListRef,
+    ObjectRef,
+    Static,
+    TupleRef,
+)
+from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Lowering
 from srcad.ir.types import OBJECT
 
@@ -21,6 +35,8 @@ def construct(
         atoms = tuple(map(low.atom, args))
         return low.builder.apply_typed(cls, atoms, OBJECT)
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        if not is_generated(cls.__new__):
+            low.refuse(*refusal("own __new__", name=cls.__name__))
         return _namedtuple(low, cls, args, keywords)
     if dataclasses.is_dataclass(cls):
         return _dataclass(low, cls, args, keywords)
@@ -30,7 +46,8 @@ def construct(
     new = inspect.getattr_static(cls, "__new__", None)
     plain_new = new is inspect.getattr_static(object, "__new__") or new is None
     if (
-        type(cls) is type
+        type(cls).__call__ is type.__call__
+        and not inspect.isabstract(cls)
         and plain_new
         and (isinstance(init, types.FunctionType) or init is object.__init__)
     ):
@@ -42,9 +59,66 @@ def construct(
     return calls.opaque(low, cls, args, keywords)
 
 
+def is_generated(function: Any) -> bool:
+    """Whether the standard library has written a method: there is no source to follow."""
+    code = getattr(function, "__code__", None)
+    return code is not None and code.co_filename.startswith("<")
+
+
+def compared_dataclasses(low: Lowering, op: Any, x: ObjectRef, y: Abstract) -> Abstract:
+    """A comparison that ``dataclass`` has written: of the fields, in order."""
+    if not isinstance(y, ObjectRef) or x.cls is not y.cls:
+        if op in (operator.eq, operator.ne):
+            return Static(op is operator.ne)
+        low.refuse(f"a {x.cls.__name__} is compared with something else", calls.RAISES)
+    names = [f.name for f in dataclasses.fields(cast(Any, x.cls)) if f.compare]
+    left, right = (
+        TupleRef(tuple(attributes.get_attribute(low, obj, n) for n in names)) for obj in (x, y)
+    )
+    return expressions.binary_compare(low, op, left, right)
+
+
+def as_dict(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
+    """``dataclasses.asdict``"""
+    return (
+        _taken_apart(low, args[0], as_tuple=False)
+        if len(args) == 1 and not keywords
+        else NotImplemented
+    )
+
+
+def as_tuple(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
+    """``dataclasses.astuple``"""
+    return (
+        _taken_apart(low, args[0], as_tuple=True)
+        if len(args) == 1 and not keywords
+        else NotImplemented
+    )
+
+
+def _taken_apart(low: Lowering, value: Abstract, *, as_tuple: bool) -> Abstract:
+    inner = partial(_taken_apart, low, as_tuple=as_tuple)
+    match value:
+        case ObjectRef(cls=cls) if dataclasses.is_dataclass(cls):
+            names = tuple(f.name for f in dataclasses.fields(cls))
+            values = tuple(inner(attributes.get_attribute(low, value, n)) for n in names)
+            return TupleRef(values) if as_tuple else low.new_dict(Entries(names, values))
+        case TupleRef(items=items, cls=cls):
+            return TupleRef(tuple(map(inner, items)), cls)
+        case ListRef() if isinstance(found := low.contents(value), Items):
+            return low.new_list(Items(tuple(map(inner, found.items))))
+        case DictRef() if isinstance(known := low.contents(value), Entries):
+            return low.new_dict(Entries(known.keys, tuple(map(inner, known.values))))
+    copied: Abstract = calls.call(low, Static(copy.copy), [value], {})
+    return copied
+
+
 def _namedtuple(
     low: Lowering, cls: Any, args: list[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
+    unknown = [n for n in keywords if n not in cls._fields[len(args) :]]
+    if unknown or len(args) > len(cls._fields):
+        low.refuse(f"{cls.__name__}() got unexpected or repeated arguments", calls.RAISES)
     values = dict(zip(cls._fields, args, strict=False)) | keywords
     for name, default in cls._field_defaults.items():
         values.setdefault(name, low.session.importer.constant(low, default))
@@ -63,10 +137,14 @@ def _dataclass(
         ref = low.new_object(cls, Fields((), (), None))
         calls.call(low, Static(init), [ref, *args], keywords)
         return ref
+    kinds = vars(dataclasses)
+    if any(f._field_type is kinds["_FIELD_INITVAR"] for f in cls.__dataclass_fields__.values()):
+        low.refuse(*refusal("own __new__", name=cls.__name__))
     fields = [f for f in dataclasses.fields(cls) if f.init]
-    values: dict[str, Abstract] = dict(
-        zip((f.name for f in fields if not f.kw_only), args, strict=False)
-    )
+    names = [f.name for f in fields if not f.kw_only]
+    if len(args) > len(names):
+        low.refuse(f"{cls.__name__}() takes {len(names)} positional arguments", calls.RAISES)
+    values: dict[str, Abstract] = dict(zip(names, args, strict=False))
     for name, value in keywords.items():
         if name in values or name not in [f.name for f in fields]:
             low.refuse(

@@ -14,6 +14,7 @@ from srcad.frontend.abstract import (
     FALSE,
     TRUE,
     Abstract,
+    Closure,
     DictRef,
     Entries,
     Items,
@@ -24,8 +25,10 @@ from srcad.frontend.abstract import (
     SetRef,
     Static,
     Zip,
+    parts,
 )
 from srcad.frontend.control import branch
+from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Frame, Key, Lowering
 from srcad.frontend.scopes import scope_of
 
@@ -40,12 +43,24 @@ def generator(low: Lowering, node: Any) -> IteratorRef:
         low.frame, low.nodes = frame, []
         try:
             with low.statement(node):
-                return list_of(low, node, first=given[0])
+                made = list_of(low, node, first=given[0])
+                contents = low.contents(made)
+                if isinstance(contents, Items) and any(map(_makes_function, contents.items)):
+                    # called between the items, they read its variables as they are then
+                    low.refuse(*refusal("generator of functions"))
+                return made
         finally:
             low.frame, low.nodes = outer, nodes
 
     first = expressions.evaluate(low, node.generators[0].iter)
     return low.new_iterator(Lazy(make, (first,), node, frame))
+
+
+def _makes_function(value: Any) -> bool:
+    """Whether there is a function in a value that was defined in a comprehension."""
+    if isinstance(value, Closure) and value.frame.name == "<comprehension>":
+        return True
+    return any(map(_makes_function, parts(value)))
 
 
 def list_of(

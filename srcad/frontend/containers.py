@@ -6,12 +6,22 @@ item by a run-time index, when its length starts to depend on data, or when it i
 
 from __future__ import annotations
 
+import enum
 import operator
 from typing import Any
 
 import numpy as np
 
-from srcad.frontend import arrays, attributes, calls, comprehensions, iterators, methods, statements
+from srcad.frontend import (
+    arrays,
+    attributes,
+    calls,
+    comprehensions,
+    expressions,
+    iterators,
+    methods,
+    statements,
+)
 from srcad.frontend.abstract import (
     NONE,
     Abstract,
@@ -50,6 +60,7 @@ from srcad.ir.types import (
     TupleType,
     Type,
     can_join,
+    is_differentiable,
     join,
     join_all,
 )
@@ -129,11 +140,14 @@ def items_of(low: Lowering, value: Abstract) -> tuple[Abstract, ...] | None:
             return contents.items if isinstance(contents, Items) else None
         case DictRef():
             contents = low.contents(value)
-            return tuple(map(Static, contents.keys)) if isinstance(contents, Entries) else None
+            return keys_shown(low, contents) if isinstance(contents, Entries) else None
         case SetRef():
             return tuple(map(Static, _ordered(low, value)))
         case DictView():
             return items_of(low, iterators.shown(low, value))
+        case Static(value=enum.EnumMeta() as known):
+            members: Any = known
+            return tuple(map(Static, members))
         case Static(value=known):
             if isinstance(known, (str, tuple, range, frozenset, list, dict)):
                 return tuple(wrap(low, Literal(v)) for v in known)
@@ -260,6 +274,7 @@ def get_item(low: Lowering, obj: Abstract, index: Abstract) -> Abstract:
             found = low.builder.apply(operator.getitem, contents.value, low.atom(index))
             return wrap(low, found, element=not _is_slice(index))
         case DictRef():
+            index = known_key(index)
             contents = low.contents(obj)
             if isinstance(contents, Entries):
                 if isinstance(index, Static):
@@ -301,6 +316,19 @@ def get_item(low: Lowering, obj: Abstract, index: Abstract) -> Abstract:
     return wrap(low, low.builder.apply(operator.getitem, low.atom(obj), low.atom(index)))
 
 
+def known_key(index: Abstract) -> Abstract:
+    """A key of a dict as a known object, if it is one: a tuple of known parts too."""
+    if isinstance(index, TupleRef) and index.cls is tuple:
+        parts = known_values(map(known_key, index.items))
+        return index if parts is None else Static(parts)
+    return index
+
+
+def keys_shown(low: Lowering, contents: Entries) -> tuple[Abstract, ...]:
+    """The known keys of a dict."""
+    return tuple(low.session.importer.constant(low, k) for k in contents.keys)
+
+
 def _class_name(obj: Any) -> str:
     return "list" if isinstance(obj, ListRef) else "tuple"
 
@@ -331,9 +359,12 @@ def _item(low: Lowering, obj: Any, items: tuple[Abstract, ...], index: Abstract)
     if is_list:
         held = writable(low, obj)
         return get_item(low, obj, index) if held else NONE
-    made = low.builder.apply(make_tuple, *map(low.atom, items))
     if _is_slice(index):
         low.refuse(*refusal("changing length", type="tuple"), kind=NeedsUnroll)
+    if len({is_differentiable(leaf_type(i)) for i in items}) > 1:
+        # integers among floats: read from a list, whose items have one type
+        return get_item(low, low.new_list(Items(items)), index)
+    made = low.builder.apply(make_tuple, *map(low.atom, items))
     return wrap(low, low.builder.apply(operator.getitem, made, low.atom(index)))
 
 
@@ -399,6 +430,7 @@ def set_item(low: Lowering, obj: Abstract, index: Abstract, value: Abstract) -> 
                 )
             update(low, obj, operator.setitem, low.atom(index), low.atom(value), item=value)
         case DictRef():
+            index = known_key(index)
             contents = low.contents(obj)
             if isinstance(contents, Entries) and isinstance(index, Static):
                 low.set_contents(obj, contents.set(index.value, value))
@@ -432,6 +464,7 @@ def delete_item(low: Lowering, obj: Abstract, index: Abstract) -> None:
             methods.call_method(low, obj, "pop", [index], {})
             return
     if isinstance(obj, DictRef):
+        index = known_key(index)
         contents = low.contents(obj)
         if isinstance(contents, Entries) and isinstance(index, Static):
             if contents.get(index.value) is None:
@@ -490,12 +523,17 @@ def contains(low: Lowering, container: Abstract, item: Abstract) -> Abstract:
     container = low.read(container)
     if isinstance(container, DictView) and container.kind == "keys":
         container = container.ref
+    if isinstance(container, ObjectRef) and hasattr(container.cls, "__contains__"):
+        method = attributes.get_attribute(low, container, "__contains__")
+        inside = expressions.truth(low, calls.call(low, method, [item], {}))
+        return Static(inside) if isinstance(inside, bool) else wrap(low, inside)
     container = iterators.searched(low, container, item)
     if isinstance(container, SetRef) and isinstance(item, Static):
         return Static(item.value in methods.set_values(low, container))
     if isinstance(container, (Static, SetRef)) and isinstance(item, Value):
         return wrap(low, low.builder.apply(operator.contains, low.atom(container), item))
     if isinstance(container, DictRef):
+        item = known_key(item)
         contents = low.contents(container)
         if isinstance(contents, Entries) and isinstance(item, Static):
             return Static(item.value in contents.keys)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import operator
 from typing import Any
 
@@ -10,7 +11,15 @@ import gast
 import numpy as np
 
 from srcad import runtime
-from srcad.frontend import attributes, calls, comprehensions, containers, iterables, methods
+from srcad.frontend import (
+    attributes,
+    calls,
+    classes,
+    comprehensions,
+    containers,
+    iterables,
+    methods,
+)
 from srcad.frontend.abstract import (
     FALSE,
     NONE,
@@ -49,8 +58,8 @@ from srcad.frontend.narrowing import narrow
 from srcad.ir import Atom, Literal, Value
 from srcad.ir.build import may_be_complex, real_power
 from srcad.ir.core import format_value, literal_values, make_fstring
-from srcad.ir.types import NONE as NONE_TYPE
 from srcad.ir.types import (
+    BOOL,
     NOTHING,
     OBJECT,
     Array,
@@ -59,7 +68,9 @@ from srcad.ir.types import (
     Optional,
     TupleType,
     Unknown,
+    may_hide,
 )
+from srcad.ir.types import NONE as NONE_TYPE
 
 BINARY = {
     gast.Add: operator.add,
@@ -296,10 +307,42 @@ def _overloaded(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract | 
     name = _METHODS.get(op)
     if name is None:
         return None
+    if op in COMPARE.values():
+        return _compared_instances(low, op, x, y)
     if isinstance(x, ObjectRef) and hasattr(x.cls, f"__{name}__"):
         return calls.call(low, attributes.get_attribute(low, x, f"__{name}__"), [y], {})
     if isinstance(y, ObjectRef) and hasattr(y.cls, f"__r{name}__"):
         return calls.call(low, attributes.get_attribute(low, y, f"__r{name}__"), [x], {})
+    return None
+
+
+_MIRRORED = {
+    operator.lt: operator.gt, operator.le: operator.ge, operator.gt: operator.lt,
+    operator.ge: operator.le, operator.eq: operator.eq, operator.ne: operator.ne,
+}  # fmt: skip
+
+
+def _compared_instances(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract | None:
+    """A comparison of which an instance is a part; None if there is none."""
+    for one, other, by in ((x, y, op), (y, x, _MIRRORED[op])):
+        if not isinstance(one, ObjectRef):
+            continue
+        name = f"__{_METHODS[by]}__"
+        method = getattr(one.cls, name)
+        if method is not getattr(object, name):
+            if getattr(getattr(method, "__code__", None), "co_filename", "") == "<string>":
+                return classes.compared_dataclasses(low, by, one, other)
+            return calls.call(low, attributes.get_attribute(low, one, name), [other], {})
+        equals = inspect.getattr_static(one.cls, "__eq__")
+        if by is operator.ne and equals is not vars(object)["__eq__"]:
+            equal = _compared_instances(low, operator.eq, one, other)
+            assert equal is not None
+            return invert(low, truth(low, equal))
+    if op in (operator.eq, operator.ne) and (isinstance(x, ObjectRef) or isinstance(y, ObjectRef)):
+        same = identical(low, x, y)
+        if isinstance(same, bool):
+            return Static(same == (op is operator.eq))
+        return same if op is operator.eq else invert(low, truth(low, same))
     return None
 
 
@@ -350,6 +393,10 @@ def truth(low: Lowering, value: Abstract) -> bool | Atom:
                 return False
             if isinstance(kind, TupleType):
                 return bool(kind.items)
+            if isinstance(kind, Opaque) and may_hide(kind):  # it may change: ask it now
+                now = Value("", BOOL)
+                low.builder.effect(bool, value, result=now)
+                return now
             return value
         case MaybeUnbound():
             return truth(low, low.bound(value))
@@ -431,7 +478,12 @@ def binary_compare(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract
     overloaded = _overloaded(low, op, x, y)
     if overloaded is not None:
         return overloaded
-    return wrap(low, low.builder.apply(op, low.atom(x), low.atom(y)))
+    return wrap(low, low.builder.apply(op, low.atom(_plain(x)), low.atom(_plain(y))))
+
+
+def _plain(value: Abstract) -> Abstract:
+    """A tuple for a namedtuple: they are equal."""
+    return TupleRef(value.items) if isinstance(value, TupleRef) else value
 
 
 def identical(low: Lowering, x: Abstract, y: Abstract) -> bool | Abstract:
@@ -461,7 +513,9 @@ def identical(low: Lowering, x: Abstract, y: Abstract) -> bool | Abstract:
 
 
 def _live_value(low: Lowering, ref: Abstract) -> Value | None:
-    """The run-time object of a container or an instance that existed before the call."""
+    """The run-time object of what may have existed before the call."""
+    if isinstance(ref, Value) and isinstance(ref.type, (Optional, Unknown, Opaque)):
+        return ref
     if isinstance(ref, (ListRef, DictRef, ObjectRef)):
         match low.contents(ref):
             case Fields(origin=Origin(value=value)):

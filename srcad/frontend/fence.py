@@ -148,6 +148,9 @@ REFUSED: dict[str, Refusal] = {
     "shared iterator": Refusal(
         "one iterator in several places of zip", "zip slices: zip(xs[::2], xs[1::2])"
     ),
+    "generator of functions": Refusal(
+        "a generator expression that makes functions", "make a list of them: [...]"
+    ),
     "iterator in between": Refusal(
         "using an iterator again after a loop over a part of it", "loop over the list itself"
     ),
@@ -173,6 +176,14 @@ REFUSED: dict[str, Refusal] = {
     ),
     "pattern": Refusal("this 'match' pattern", "use 'if' and 'elif'"),
     "import": Refusal("this import in a function", "move the import to module level"),
+    "own __new__": Refusal(
+        "making a {name}, whose class has a __new__ or an InitVar of its own,",
+        "make it outside and pass it, or use an ordinary class",
+    ),
+    "attribute access": Refusal(
+        "the class {name}, which has its own way to look up or set attributes,",
+        "use ordinary attributes and properties",
+    ),
     "super": Refusal("'super()' here", "name the class: Base.method(self, ...)"),
     "arguments": Refusal(
         "a call whose number of arguments depends on data", "pass a list or a tuple as one argument"

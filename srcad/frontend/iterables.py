@@ -90,6 +90,13 @@ def _tuple(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
     return low.builder.apply_typed(tuple, (atom,), as_dynamic(atom_type(atom)))
 
 
+def _tuple_new(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
+    """``tuple.__new__(cls, items)``, as namedtuples call it."""
+    if not (len(args) == 2 and isinstance(args[0], Static)):
+        return NotImplemented
+    return TupleRef(tuple(containers.unpack(low, args[1])), args[0].value)
+
+
 def _dict(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
     ref = low.new_dict(Entries((), ()))
     if args:
@@ -106,6 +113,14 @@ def _dict(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
                 containers.set_item(low, ref, key, value)
     for name, value in keywords.items():
         containers.set_item(low, ref, Static(name), value)
+    return ref
+
+
+def _fromkeys(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
+    """``dict.fromkeys(keys, value)``"""
+    ref = low.new_dict(Entries((), ()))
+    for key in containers.unpack(low, args[0]):
+        containers.set_item(low, ref, key, args[1] if len(args) > 1 else NONE)
     return ref
 
 
@@ -512,7 +527,9 @@ ITERABLES: dict[Any, Handler] = {
     reversed: _reversed,
     list: _list,
     tuple: _tuple,
+    tuple.__new__: _tuple_new,
     dict: _dict,
+    dict.fromkeys: _fromkeys,
     set: _set,
     sum: _sum,
     max: orderings.extreme(max),

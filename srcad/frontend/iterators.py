@@ -17,7 +17,7 @@ from typing import Any
 import gast
 
 from srcad.errors import UnsupportedSyntax
-from srcad.frontend import containers, expressions, methods, statements
+from srcad.frontend import attributes, calls, containers, expressions, methods, statements
 from srcad.frontend.abstract import (
     Abstract,
     Closure,
@@ -82,6 +82,9 @@ def consumed(low: Lowering, value: Abstract, *, interleaved: bool = False) -> Ab
             return consumed(low, made, interleaved=interleaved)
         case Poison(message=message, hint=hint):
             low.refuse(message, hint)
+        case ObjectRef(cls=cls) if hasattr(cls, "__iter__"):
+            method = attributes.get_attribute(low, value, "__iter__")
+            return consumed(low, calls.call(low, method, [], {}), interleaved=interleaved)
     return value
 
 
@@ -133,7 +136,7 @@ def shown(low: Lowering, view: DictView) -> Abstract:
     """What a view of a dict shows now."""
     contents = low.contents(view.ref)
     if isinstance(contents, Entries):
-        keys: tuple[Abstract, ...] = tuple(map(Static, contents.keys))
+        keys = containers.keys_shown(low, contents)
         match view.kind:
             case "keys":
                 return TupleRef(keys)

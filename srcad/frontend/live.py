@@ -166,7 +166,7 @@ class Importer:
     def _followed(
         self, low: Lowering, obj: Any, value: Value, hint: str, access: Access
     ) -> Abstract:
-        prelude = low.session.prelude
+        prelude = low.session.root
 
         def part(callee: Any, key: Any, item: Any, name: str) -> Abstract:
             if (
@@ -257,7 +257,7 @@ class Importer:
             found = self.guarded(low, key, name, access, obj)
         else:
             self.captures[key] = Capture(name, access, None, obj, False)
-            prelude = low.session.prelude
+            prelude = low.session.root
             read = prelude.apply_typed(
                 getattr, (origin.value, Literal(name)), self.type_of(obj), name
             )

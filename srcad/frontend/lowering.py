@@ -154,6 +154,8 @@ class Session:
     prelude: Builder
     importer: Importer
     """Brings live objects in."""
+    root: Builder = field(init=False)
+    """The prelude of the whole function: ``prelude`` may be that of a part, for a while."""
     unrolls: bool = False
     """Loops over few known items are written out: in the bodies of rules, where items are axes."""
     frames: int = 0
@@ -187,6 +189,9 @@ class Session:
     """Places of arrays in C order."""
     inlined: list[Any] = field(default_factory=list)
     """The live functions whose source went into this one, for the cache key."""
+
+    def __post_init__(self) -> None:
+        self.root = self.prelude
 
     def new_frame(self) -> int:
         """A fresh frame number."""

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import gast
 
-from srcad.frontend import attributes, calls, containers, expressions, statements
+from srcad.frontend import (
+    attributes,
+    calls,
+    containers,
+    expressions,
+    statements,
+    typequeries,
+)
 from srcad.frontend.abstract import (
     Abstract,
     DictRef,
@@ -117,7 +124,7 @@ def _sequence(
     low: Lowering, subject: Abstract, patterns: list[Any], bindings: Bindings
 ) -> bool | Atom:
     if not isinstance(subject, (TupleRef, ListRef)):
-        if isinstance(subject, Static):
+        if _is_no(low, subject, Sequence):
             return False
         low.refuse(*refusal("pattern"))
     items = containers.items_of(low, subject)
@@ -161,6 +168,12 @@ def _class(low: Lowering, subject: Abstract, node: Any, bindings: Bindings) -> b
     return matched
 
 
+def _is_no(low: Lowering, subject: Abstract, kind: type) -> bool:
+    """Whether a value is surely no sequence, or no mapping; text counts as neither."""
+    cls = typequeries.class_of(low, subject)
+    return cls is not None and (not issubclass(cls, kind) or issubclass(cls, (str, bytes)))
+
+
 def _mapping(
     low: Lowering,
     subject: Abstract,
@@ -169,6 +182,8 @@ def _mapping(
     rest: Any,
     bindings: Bindings,
 ) -> bool | Atom:
+    if _is_no(low, subject, Mapping):
+        return False
     if not isinstance(subject, DictRef) or not isinstance(low.contents(subject), Entries):
         low.refuse(*refusal("pattern"))
     contents = low.contents(subject)

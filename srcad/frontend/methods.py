@@ -149,6 +149,7 @@ def _clear(low: Lowering, ref: ListRef) -> Abstract:
 
 
 def _get(low: Lowering, ref: DictRef, key: Abstract, default: Abstract = NONE) -> Abstract:
+    key = containers.known_key(key)
     contents = low.contents(ref)
     if isinstance(contents, Entries) and isinstance(key, Static):
         found = contents.get(key.value)
@@ -161,6 +162,7 @@ def _get(low: Lowering, ref: DictRef, key: Abstract, default: Abstract = NONE) -
 
 
 def _setdefault(low: Lowering, ref: DictRef, key: Abstract, default: Abstract = NONE) -> Abstract:
+    key = containers.known_key(key)
     contents = low.contents(ref)
     if isinstance(contents, Entries) and isinstance(key, Static):
         found = contents.get(key.value)
@@ -181,6 +183,7 @@ def _setdefault(low: Lowering, ref: DictRef, key: Abstract, default: Abstract = 
 def _dict_pop(
     low: Lowering, ref: DictRef, key: Abstract, default: Abstract | None = None
 ) -> Abstract:
+    key = containers.known_key(key)
     contents = low.contents(ref)
     if isinstance(contents, Entries) and isinstance(key, Static):
         found = contents.get(key.value)
@@ -290,7 +293,7 @@ def _popitem(low: Lowering, ref: DictRef) -> Abstract:
     if not contents.keys:
         low.raise_known(KeyError("popitem(): dictionary is empty"))
     low.set_contents(ref, Entries(contents.keys[:-1], contents.values[:-1]))
-    return TupleRef((Static(contents.keys[-1]), contents.values[-1]))
+    return TupleRef((containers.keys_shown(low, contents)[-1], contents.values[-1]))
 
 
 def _tuple_count(low: Lowering, ref: TupleRef, item: Abstract) -> Abstract:

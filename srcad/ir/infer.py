@@ -176,6 +176,8 @@ def _unsampled(callee: Callable[..., Any], kinds: list[Type | None]) -> Type:
         return BOOL
     if callee in _NEW_ARRAYS:
         return UNKNOWN
+    if callee in (operator.eq, operator.ne) and any(isinstance(k, DictType) for k in known):
+        return BOOL
     if all(isinstance(k, Opaque) for k in known if k is not None) and known:
         return BOOL if callee in _BOOLEAN else OBJECT
     if any(isinstance(k, Opaque) and k not in (STRING,) and k != NONE for k in known):

@@ -35,6 +35,7 @@ from srcad.ir.types import (
     Size,
     TupleType,
     Type,
+    can_join,
     dims_of,
     join,
     join_all,
@@ -154,6 +155,69 @@ def _shape_type(obj: Atom) -> Type | None:
     return TupleType(tuple(Number("int", d if isinstance(d, Dim) else None) for d in dims))
 
 
+_SMALLEST = 7
+"""Literals from here on may matter to arrays larger than those of the samples."""
+
+
+def _far_slice_type(kind: Array, index: object) -> Type | None:
+    """The type of a part of an array cut at places that no sample reaches; None for others."""
+    parts = index if isinstance(index, tuple) else (index,)
+    basic = all(isinstance(p, (slice, int)) or p is None or p is Ellipsis for p in parts)
+    if kind.dims is None or not basic or not any(map(_is_far, parts)):
+        return None
+    rest = len(kind.dims) - sum(p is not None and p is not Ellipsis for p in parts)
+    if rest < 0 or parts.count(Ellipsis) > 1:
+        return None
+    if Ellipsis not in parts:
+        parts = (*parts, Ellipsis)
+    place = parts.index(Ellipsis)
+    parts = (*parts[:place], *(slice(None),) * rest, *parts[place + 1 :])
+    sizes = iter(kind.dims)
+    dims: list[Size] = []
+    for part in parts:
+        if part is None:
+            dims.append(1)
+        elif isinstance(part, slice):
+            dims.append(_cut(next(sizes), part))
+        else:
+            next(sizes)
+    return Array(kind.dtype, tuple(dims))
+
+
+def _is_far(part: object) -> bool:
+    if not isinstance(part, slice):
+        return False
+    ends = (part.start, part.stop, part.step)
+    return any(isinstance(end, int) and abs(end) >= _SMALLEST for end in ends)
+
+
+def _cut(size: Size, part: slice) -> Size:
+    """The size of a slice of an axis."""
+    if part == slice(None):
+        return size
+    if isinstance(size, int):
+        return len(range(*part.indices(size)))
+    start, stop = part.start or 0, part.stop
+    if isinstance(size, Dim) and part.step in (None, 1) and start >= 0 and (stop or -1) < 0:
+        return Dim(size.base, size.drop + start - (stop or 0))
+    return None
+
+
+def _arange_type(*args: Atom) -> Type | None:
+    """With a start or a step the size depends on how large the numbers are."""
+    plain = len(args) == 1 or (
+        len(args) == 2 and isinstance(args[0], Literal) and not args[0].value
+    )
+    kinds = [atom_type(a) for a in args]
+    if plain or not any(isinstance(a, Value) for a in args):
+        return None
+    if not all(isinstance(k, Number) for k in kinds):
+        return Array(None, (None,))
+    whole = all(isinstance(k, Number) and k.kind in ("int", "bool") for k in kinds)
+    real = any(isinstance(k, Number) and k.kind == "float" for k in kinds)
+    return Array("int64" if whole else "float64" if real else None, (None,))
+
+
 def _getitem_type(obj: Atom, index: Atom) -> Type | None:
     match atom_type(obj), index:
         case TupleType(items=items), Literal(value=int(k)) if -len(items) <= k < len(items):
@@ -170,6 +234,8 @@ def _getitem_type(obj: Atom, index: Atom) -> Type | None:
             return item
         case Opaque(name="str"), _:
             return STRING
+        case Array() as kind, Literal(value=known):
+            return _far_slice_type(kind, known)
         case Array(dtype=dtype, dims=dims), Value(type=at) if dtype is not None and dims:
             return _picked_type(dtype, dims, at.items if isinstance(at, TupleType) else (at,))
     return None
@@ -270,11 +336,50 @@ def _tolist_type(obj: Atom) -> Type | None:
     return None
 
 
+def _choice_type(*options: Atom) -> Type | None:
+    """Of ``max`` and ``min``: which argument it is depends on data, and so does the type."""
+    kinds: tuple[Type, ...] = tuple(map(atom_type, options))
+    if len(kinds) == 1:
+        match kinds[0]:
+            case ListType(item=item):
+                kinds = (item,)
+            case TupleType(items=items):
+                kinds = items
+    if len(kinds) == 0 or not all(isinstance(k, (Number, NumPyScalar)) for k in kinds):
+        return None
+    joined = join_all(kinds)
+    return joined if all(can_join(joined, k) for k in kinds) else UNKNOWN
+
+
+def _sorted_type(listed: Atom) -> Type | None:
+    """Of ``sorted``: any item may come to any place."""
+    match atom_type(listed):
+        case TupleType(items=items) if items:
+            joined = join_all(items)
+            fits = all(can_join(joined, k) for k in items)
+            return TupleType((joined if fits else UNKNOWN,) * len(items), list)
+    return None
+
+
+def _view_type(obj: Atom, *dtype: Atom) -> Type | None:
+    return UNKNOWN if dtype else None  # bits read as integers are not known to be constants
+
+
 _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
     float.as_integer_ratio: _always(TupleType((UNKNOWN, UNKNOWN))),  # not known to be constants
     np.lexsort: _always(Array("int64", None)),
     bisect.bisect_left: _always(INT),
     bisect.bisect_right: _always(INT),
+    builtins.max: _choice_type,
+    builtins.min: _choice_type,
+    builtins.sorted: _sorted_type,
+    list.index: _always(INT),
+    list.count: _always(INT),
+    tuple.index: _always(INT),
+    tuple.count: _always(INT),
+    np.arange: _arange_type,
+    np.ndarray.view: _view_type,
+    np.generic.view: _view_type,
     np.split: _split_type,
     np.array_split: _split_type,
     core.make_tuple: _tuple_type,
@@ -318,7 +423,7 @@ def known_type(
 ) -> Type | None:
     """The type of a call's result by rule, if there is one for it."""
     rule = _RULES.get(callee) if hashable(callee) else None
-    if rule is None or (keywords and rule is not _cross_type):
+    if rule is None or (keywords and rule not in (_cross_type, _sorted_type)):
         return None
     return rule(*args)
 

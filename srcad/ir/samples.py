@@ -38,6 +38,8 @@ class Examples:
     def __init__(self, number: int) -> None:
         self.number = number
         self.sizes: dict[object, int] = {}
+        self.emptied: set[Dim] = set()
+        """Sizes that are only 0 because the samples are small."""
         self.integers = 0
         self.reals = 0
 
@@ -46,7 +48,10 @@ class Examples:
             case int():
                 return size
             case Dim(base=base, drop=drop):
-                return max(self.base(base) - drop, 0)
+                found = max(self.base(base) - drop, 0)
+                if found == 0:
+                    self.emptied.add(size)
+                return found
             case None:
                 # 1 goes with any size: unknown sizes that have to agree do so in one set at least
                 return 1 if self.number == 2 else self.base(object())
@@ -188,6 +193,10 @@ def _common_size(sizes: list[tuple[Examples, int]]) -> Size:
     if len(sizes) < _SETS:
         return None
     if len({size for _, size in sizes}) == 1:
+        emptied = [e.emptied for e, _ in sizes]
+        if sizes[0][1] == 0 and any(emptied):
+            known = set.intersection(*emptied)
+            return known.pop() if len(known) == 1 else None
         return sizes[0][1]
     for base in sizes[0][0].sizes:
         drop = sizes[0][0].sizes[base] - sizes[0][1]

@@ -24,6 +24,7 @@ constant(
 constant(*_named(operator, "lt le eq ne ge gt not_ truth is_ is_not contains index floordiv"))
 constant(*_named(operator, "and_ or_ xor invert inv lshift rshift countOf indexOf length_hint"))
 constant(float.is_integer, int.bit_length)
+constant(list.index, list.count, tuple.index, tuple.count)
 constant(*_named(math, "floor ceil trunc isnan isinf isfinite isclose ulp"))
 constant(*_named(math, "comb perm factorial gcd lcm isqrt"))
 

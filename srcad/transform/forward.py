@@ -45,6 +45,7 @@ from srcad.ir.types import (
     DictType,
     ListType,
     Number,
+    NumPyScalar,
     Opaque,
     TupleType,
     Type,
@@ -244,7 +245,7 @@ class Pusher:
             else:
                 value, places = (value,), self._position(bound, name)
             for part, place in zip(value, places, strict=False):
-                tangent = self.tangent(part)
+                tangent = self._filled(b, part)
                 if tangent is not None:
                     term = self._again_at(bound, op, place, tangent, b)
                     total = term if total is None else b.apply(operator.add, total, term)
@@ -556,6 +557,27 @@ class Pusher:
             extra = tuple(Value(d.hint, d.type) for d in dots)
             test = Block((*op.test.params, *extra), op.test.ops, op.test.yields)
             b.append(While(all_inits, test, body, results, op.stops, op.loc))
+
+
+def _with_zeros(b: Builder, part: Atom, kind: Type, tangent: Atom) -> Atom:
+    if not isinstance(kind, TupleType) or all(map(_has_no_gap, kind.items)):
+        return tangent
+    items: list[Atom] = []
+    for k, item in enumerate(kind.items):
+        own = b.apply(operator.getitem, part, Literal(k))
+        if is_differentiable(item):
+            items.append(_with_zeros(b, own, item, b.apply(operator.getitem, tangent, Literal(k))))
+        elif isinstance(item, (Array, ListType, TupleType)):
+            items.append(b.apply(np.zeros_like, own))
+        else:
+            items.append(Literal(0.0 if isinstance(item, (Number, NumPyScalar)) else None))
+    return b.apply(make_list if kind.cls is list else make_tuple, *items)
+
+
+def _has_no_gap(kind: Type) -> bool:
+    if isinstance(kind, TupleType):
+        return all(map(_has_no_gap, kind.items))
+    return is_differentiable(kind) or not isinstance(kind, (Number, NumPyScalar, Array, ListType))
 
 
 def _zero_structure(b: Builder, part: Atom) -> Atom:

@@ -191,9 +191,10 @@ class CompilerLibrary:
                     return self._jacfwd(low, spec, function, args, keywords, wrt)
                 return self._jacrev(low, spec, function, args, keywords, wrt)
             case "derivative":
-                ones: list[Abstract] = [Static(1.0) for _ in wrt]
                 for which in wrt:
                     self._check_scalar(low, function, which, args, keywords)
+                sources = [keywords[w] if isinstance(w, str) else args[w] for w in wrt]
+                ones = [_one(low, source) for source in sources]
                 return self._tangent(low, function, args, keywords, wrt, ones)
         raise AssertionError(spec.kind)
 
@@ -540,8 +541,11 @@ class CompilerLibrary:
         wrt: tuple[int | str, ...],
     ) -> Abstract:
         columns: list[Abstract] = []
-        for which in wrt:
-            source = keywords[which] if isinstance(which, str) else args[which]
+        sources = [keywords[w] if isinstance(w, str) else args[w] for w in wrt]
+        if not spec.single and not all(map(_is_one_array, sources)):
+            # containers: reverse mode has the structure at hand
+            return self._jacrev(low, spec, function, args, keywords, wrt)
+        for which, source in zip(wrt, sources, strict=True):
             columns.append(self._columns(low, function, args, keywords, which, source, spec))
         if spec.single:
             return columns[0]
@@ -576,7 +580,7 @@ class CompilerLibrary:
             source = low.bound(source)
         numeric = isinstance(source, Static) and isinstance(source.value, (int, float))
         if numeric or (isinstance(source, Value) and rank(source.type) == 0):
-            return self._tangent(low, function, args, keywords, (which,), [Static(1.0)])
+            return self._tangent(low, function, args, keywords, (which,), [_one(low, source)])
         if not isinstance(source, Value) or not isinstance(source.type, Array):
             # containers: reverse mode has the structure at hand
             single = Spec("jacrev", which, spec.has_aux)
@@ -727,3 +731,26 @@ def _made(low: Lowering, shape: _Nest, parts: list[Abstract]) -> Abstract:
 
 def _is_plain(value: Abstract) -> bool:
     return isinstance(value, ObjectRef) and not dataclasses.is_dataclass(value.cls)
+
+
+def _one(low: Lowering, value: Abstract) -> Abstract:
+    """The unit tangent of a number, of its kind: methods of NumPy are called on it."""
+    kind = value.type if isinstance(value, Value) else None
+    if isinstance(kind, Array):
+        dtype = () if kind.dtype is None else (Literal(np.dtype(kind.dtype).type),)
+        return containers.wrap(low, low.builder.apply(np.ones, Literal(()), *dtype))
+    if isinstance(kind, NumPyScalar):
+        return low.builder.apply_typed(np.dtype(kind.dtype).type, (Literal(1.0),), kind)
+    return Static(1.0)
+
+
+def _is_one_array(value: Abstract) -> bool:
+    """Whether an argument is one number or array."""
+    match value:
+        case MaybeUnbound(value=inner):
+            return _is_one_array(inner)
+        case Static(value=known):
+            return isinstance(known, (int, float))
+        case Value(type=kind):
+            return rank(kind) == 0 or isinstance(kind, Array)
+    return False

@@ -654,7 +654,9 @@ def sweep_block(
         made = {*block.params, *(r for op in flat_ops(forward) for r in results(op))}
         free = list(free_values(reverse))
         inner = [v for v in free if v in made]
-        reverse, inner, shapes = shapes_kept(reverse, inner)
+        moving = [v for v in inner if v in reverser.volatile]
+        reverse, moved, shapes = shapes_kept(reverse, moving)
+        inner = [v for v in inner if v not in moving] + moved
         kept, copies = reverser.protect([v for v in free if v not in made] + inner, reverse)
         wanted = {v for v in reverser.wanted if isinstance(v.type, Array)}
         if wanted <= restore:

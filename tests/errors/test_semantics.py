@@ -122,6 +122,11 @@ def outer_iterator_summed(x):
     return x * sum(moving)
 
 
+def generator_of_functions(x):
+    scalings = (lambda v: v * k for k in (1.0, 2.0, x))
+    return sum(f(x) for f in scalings)
+
+
 def reversed_before_it_grows(x):
     values = [x, 2 * x]
     backward = reversed(values)
@@ -259,6 +264,7 @@ def test_out_by_position(function):
         (changed_after_the_first, "changing what an iterator reads", "return"),
         (outer_iterator, "the iterator 'moving'", "return"),
         (outer_iterator_summed, "the iterator 'moving'", "return"),
+        (generator_of_functions, "generator expression that makes functions", "scalings = "),
         (reversed_before_it_grows, "while a loop runs over it", "return"),
         (mutable_default, "list", "seen"),
         (mutable_default_by_name, "something else may also refer to", 'seen["x"] = x'),

@@ -1,5 +1,7 @@
 """Casts that keep derivatives, and casts that cut them."""
 
+import math
+
 import numpy as np
 
 from .registry import case
@@ -96,3 +98,35 @@ def float_of_text_and_integers(x):
 @case((2.6,))
 def round_with_digits(x):
     return round(x * 1.017, 1) * x + round(x, 0) * x
+
+
+@case((1.3,))
+def integers_beside_floats(x):
+    total = np.sum(np.array([x, 1]) * np.array([2.0, 3.0])) + math.dist([x, 1], [2, 3])
+    total += np.sum(np.concatenate([np.array([x]), [1]])) + np.linalg.norm([x, 1])
+    total += max([x, 1, 2]) + min([x, 3]) + sorted([x, 1, 0])[1] + sum([x, 1, 2])
+    total += math.fsum([x, 1]) + math.prod([x, 2]) + np.dot([x, 1], [2, x])
+    return total + np.stack([[x, 1], [2, x]]).sum() + np.maximum(x, 1) * np.minimum(x, 5)
+
+
+@case((1.3,))
+def integers_as_further_arguments(x):
+    return max(x, 1) + min(x, 2) * math.hypot(x, 2) + math.hypot(x, 2, 3) * max(x, 0, 1)
+
+
+@case((2000.0,))
+def choice_between_float_and_integer(x):
+    total = max(x, 1000) + min(x, 3000) * max([x, 1000]) + max((x, 1000)) + min(-x, -1000)
+    total += sorted((2000, x, 1000))[1] + sorted([x, 1000, 5], reverse=True)[0]
+    return total * 1.0 + sorted([x, 1000], key=lambda v: -v)[0] * x
+
+
+@case((1.3, 0), (1.3, 1), (1.3, 2), argnums=0)
+def integers_in_a_list_by_run_time_index(x, i):
+    total, values = (x, 2, x * x)[i] * x, [x, 2, x * x]
+    for k in range(3):
+        total += values[k] * x * (k, x, 1)[i]
+        values[k] = 1
+    for v in (x, 2, x * x):
+        total = total * 0.5 + v
+    return total + sum(values)

@@ -234,3 +234,16 @@ def unique_and_bincount_are_constants(x):
     groups = np.array([0, 1, 1, 2, 0])
     counts = np.bincount(groups)
     return x * counts[groups] + x**2 * len(np.unique(groups))
+
+
+@case((np.arange(20.0) / 10,))
+def slices_of_more_than_the_samples_have(x):
+    total = np.sum(x[:-15] ** 2) + np.sum(x[15:] * x[:-15]) + np.sum(x[-15:] ** 2)
+    return total + np.sum(x[:15] * 3) + np.sum((x[::15] * np.ones((2, 1))) ** 2)
+
+
+@case((np.array([2.0, 3.0]), 5000), argnums=0)
+def ranges_by_a_large_step(x, n):
+    return np.sum((x[:, None] * np.arange(0, n, 1000) / 1000) ** 2) + np.sum(
+        x[:1] * np.arange(n)[::1000]
+    )
