@@ -43,7 +43,7 @@ from srcad.frontend.lowering import Lowering, Region, is_leaf
 from srcad.ir import Atom, Literal, Value
 from srcad.ir.core import make_dict, make_list
 from srcad.ir.infer import atom_type
-from srcad.ir.types import UNKNOWN, ListType, TupleType, Type, can_join, join_all
+from srcad.ir.types import NOTHING, UNKNOWN, ListType, TupleType, Type, can_join, join_all
 
 Leaf = Callable[[str, list[Atom | None], Type], Value]
 """Makes the value that paths hand over: hint, the atom of each path (None: no value), type."""
@@ -82,6 +82,8 @@ class Merger:
         first = present[0]
         if any(isinstance(v, MaybeUnbound) for v in present) or len(present) < len(values):
             inner = [v.value if isinstance(v, MaybeUnbound) else v for v in values]
+            bound = [None if v is None or _is_nothing(v) else v for v in inner]
+            inner = bound if any(v is not None for v in bound) else inner
             if all(isinstance(v, MaybeUnbound) and v is first for v in values) and not self.force:
                 return first
             merged = self._present(inner, hint)
@@ -273,6 +275,11 @@ class Merger:
             return low.builder.apply(
                 make_dict, *(a for k, v in pairs for a in (Literal(k), low.atom(v)))
             )
+
+
+def _is_nothing(value: Any) -> bool:
+    """Whether this stands for a variable that no iteration has bound yet."""
+    return isinstance(value, Value) and value.type == NOTHING
 
 
 def _is_function(value: Any) -> bool:
