@@ -217,7 +217,11 @@ class Variables:
         used: set[str] = set()
         asked = user_names(self._survey)
         for number in sorted(self._params):
-            name = self._hints[number] or f"arg{number}"
+            base = self._hints[number] or f"arg{number}"
+            name, count = base, 1
+            while name in used:  # leaves of one container, seeds of several results
+                count += 1
+                name = f"{base}{count}"
             names[number] = name
             used.add(name)
         for number in range(len(self._parent)):

@@ -8,7 +8,6 @@ arguments; a recursive function calls its own pair.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,15 +32,6 @@ def active_values(block: Block, inputs: Any, outputs: Any) -> dict[Value, None]:
     varied = varied_values(block, inputs, rules.is_constant)
     useful = useful_values(block, outputs, rules.is_constant)
     return {v: None for v in varied if v in useful}
-
-
-def _distinct(hint: str, others: Iterable[Value]) -> str:
-    """The name of one more parameter."""
-    taken = {v.hint for v in others}
-    name, number = hint, 2
-    while hint and name in taken:
-        name, number = f"{hint}{number}", number + 1
-    return name
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +98,10 @@ class Functions:
         b = Builder(exact=self.exact, simplify=True)
         b.missing = missing_values(function.body, function.params)
         adjoints = Adjoints(b, lambda v: v in active)
-        seeds: list[Value] = []
+        seeds = []
         for output in outputs:
             kind = output.type if isinstance(output, Value) else FLOAT
-            hint = spaces.value_hint(output, "_bar") or "out_bar"
-            seed = Value(_distinct(hint, seeds), spaces.tangent_type(kind))
+            seed = Value(spaces.value_hint(output, "_bar") or "out_bar", spaces.tangent_type(kind))
             seeds.append(seed)
             adjoints.add(output, seed)
         reverser = Reverser(Transposer(adjoints.active), self)
@@ -179,10 +168,9 @@ class Functions:
             b = Builder(exact=self.exact, simplify=True)
             b.missing = missing_values(function.body, function.params)
             pusher = Pusher(lambda v: v in varied, self)
-            dots: list[Value] = []
+            dots = []
             for value in inputs:
-                hint = _distinct(spaces.value_hint(value, "_dot"), (*function.params, *dots))
-                dot = Value(hint, spaces.tangent_type(value.type))
+                dot = Value(spaces.value_hint(value, "_dot"), spaces.tangent_type(value.type))
                 dots.append(dot)
                 pusher.tangents[value] = dot
             pusher.push_ops(function.body.ops, b)
