@@ -621,7 +621,6 @@ def test_recursion_with_arguments_by_name_in_another_order():
     close(forward(by_name, (1.5, 3), (0,)), (12 * 1.5**2,))
 
 
-@wrong("the parts of a container become parameters of one name", SyntaxError)
 def test_recursion_with_arguments_by_any_name():
     close(srcad.grad(collecting)(1.5, 2, a=2.0, b=3.0), 36 * 1.5**2)
 
