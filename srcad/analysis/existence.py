@@ -1,9 +1,9 @@
 """Existence: which values may be missing at run time.
 
-A branch hands over nothing for what only the other one computes, and what a loop body computes does
-not exist before the first iteration.  Containers pass that on: what is kept of an iteration is a
-tuple, and an item of it may be missing.  The shape of such a value can be asked only at run time,
-of what is there.
+A branch hands over nothing for what only the other one computes, what a loop body computes does not
+exist before the first iteration, and a variable may be None.  Containers pass that on: what is kept
+of an iteration is a tuple, and an item of it may be missing.  The shape of such a value can only be
+asked at run time, of what is there.
 
     t = if c: yield a else: yield UNDEFINED     |    t may be missing,
     p = make_tuple(t, x)                        |    so may an item of p
@@ -35,7 +35,8 @@ from srcad.ir import (
     With,
 )
 from srcad.ir.core import make_dict, make_list, make_tuple, select
-from srcad.ir.types import DictType, ListType, TupleType, Type, Unknown
+from srcad.ir.infer import atom_type
+from srcad.ir.types import DictType, ListType, Optional, TupleType, Type, Unknown
 
 Values = dict[Value, None]
 
@@ -63,7 +64,7 @@ def _packs(kind: Type) -> bool:
 
 
 def _any(atoms: Iterable[Atom], missing: Values) -> bool:
-    return any(a is UNDEFINED or a in missing for a in atoms)
+    return any(a is UNDEFINED or a in missing or isinstance(atom_type(a), Optional) for a in atoms)
 
 
 def _collect(block: Block, missing: Values) -> None:

@@ -12,8 +12,9 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
-from srcad.frontend.abstract import FALSE, TRUE, Abstract, Poison, Static
+from srcad.frontend.abstract import FALSE, TRUE, Abstract, Held, Items, Poison, Static
 from srcad.frontend.control import Thunk, branch, changed_keys, join_regions, run_sequence
 from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import EXITS, Key, Lowering, Region, State
@@ -152,7 +153,7 @@ def lower_try(
         return
     flag: Key = ("temporary", low.session.new_place(), "")
     guarded = bool(orelse) and not _joins(low, main, orelse, flag)
-    start = _handler_state(before, traces)
+    start = _handler_state(before, traces, main)
     if guarded:
         start[flag] = TRUE
     regions = [main]
@@ -236,9 +237,14 @@ def _never_catches(handler: Except, error: type[BaseException]) -> bool:
     return isinstance(kinds, (type, tuple)) and not issubclass(error, kinds)
 
 
-def _handler_state(before: State, traces: list[_Trace]) -> State:
+def _handler_state(before: State, traces: list[_Trace], main: Region) -> State:
     """What is certain wherever the body may have raised."""
     start = dict(before)
+    lists = {
+        op.result: op
+        for op in main.builder.ops
+        if isinstance(op, Apply) and op.callee is core.make_list
+    }
     raising = [t for t in traces if t.raises]
     keys: dict[Key, None] = {}
     for trace in traces:
@@ -248,6 +254,10 @@ def _handler_state(before: State, traces: list[_Trace]) -> State:
             continue
         if not raising:
             continue
+        states = [s for t in raising for s in (t.before, *t.later)]
+        held = before.get(key)
+        if key[0] == "place" and all(_holds_same(held, s.get(key), lists) for s in states):
+            continue  # only read, at a place known at run time
         value = raising[0].before.get(key)
         known = value is before.get(key) or isinstance(value, Static)
         if known and all(t.before.get(key) is value and t.keeps(key) for t in raising):
@@ -256,6 +266,17 @@ def _handler_state(before: State, traces: list[_Trace]) -> State:
         else:
             start[key] = _poison(key)
     return start
+
+
+def _holds_same(old: Any, new: Any, lists: dict[Value, Apply]) -> bool:
+    """Whether a list has only been made a run-time list: no version of it has been written."""
+    if not (isinstance(old, Items) and isinstance(new, Held) and new.value in lists):
+        return new is old
+    args = lists[new.value].args
+    return len(args) == len(old.items) and all(
+        a is i or (isinstance(a, Literal) and isinstance(i, Static) and a.value is i.value)
+        for a, i in zip(args, old.items, strict=True)
+    )
 
 
 def _poison(key: Key) -> Poison:

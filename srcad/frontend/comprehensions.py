@@ -139,7 +139,7 @@ def generate(
             if j == len(tests):
                 level(k + 1)
                 return
-            known = expressions.truth(low, expressions.evaluate(low, tests[j]))
+            known = expressions.condition(low, tests[j])
             if isinstance(known, bool):
                 if known:
                     filtered(tests, j + 1, k)
@@ -189,7 +189,7 @@ def reduce_generator(
     low.state[key] = FALSE if decides else TRUE
 
     def test() -> None:
-        value = expressions.truth(low, expressions.evaluate(low, node.elt))
+        value = expressions.condition(low, node.elt)
 
         def stop() -> None:
             low.state[key] = TRUE if decides else FALSE

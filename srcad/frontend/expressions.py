@@ -52,7 +52,7 @@ from srcad.frontend.abstract import (
 from srcad.frontend.control import choose
 from srcad.frontend.fence import refusal
 from srcad.frontend.loops import RetryLoop
-from srcad.frontend.lowering import Frame, Lowering
+from srcad.frontend.lowering import Frame, Lowering, is_leaf
 from srcad.frontend.managers import may_suppress
 from srcad.frontend.narrowing import narrow
 from srcad.ir import Atom, Literal, Value
@@ -117,7 +117,7 @@ def _evaluate(low: Lowering, node: Any) -> Abstract:
             y = evaluate(low, right)
             return binary(low, BINARY[type(op)], x, y)
         case gast.UnaryOp(op=gast.Not(), operand=operand):
-            return invert(low, truth(low, evaluate(low, operand)))
+            return invert(low, condition(low, operand))
         case gast.UnaryOp(op=op, operand=operand):
             return unary(low, UNARY[type(op)], evaluate(low, operand))
         case gast.BoolOp(op=op, values=values):
@@ -125,7 +125,7 @@ def _evaluate(low: Lowering, node: Any) -> Abstract:
         case gast.Compare(left=left, ops=ops, comparators=comparators):
             return chain(low, evaluate(low, left), ops, comparators)
         case gast.IfExp(test=test, body=body, orelse=orelse):
-            known = truth(low, evaluate(low, test))
+            known = condition(low, test)
             if isinstance(known, bool):
                 return evaluate(low, body if known else orelse)
             return choose(
@@ -412,21 +412,47 @@ def invert(low: Lowering, known: bool | Atom) -> Abstract:
     return wrap(low, low.builder.apply(operator.not_, known))
 
 
-def boolean(low: Lowering, conjunction: bool, nodes: list[Any]) -> Abstract:
-    """``a and b`` or ``a or b``: the operand that decides, the rest unevaluated."""
-    value = evaluate(low, nodes[0])
+def condition(low: Lowering, node: Any) -> bool | Atom:
+    """The truth of an expression: in ``xs and n > 0`` nothing chooses a list or a bool."""
+    return truth(low, _tested(low, node))
+
+
+def _tested(low: Lowering, node: Any) -> Abstract:
+    """A value as true as an expression."""
+    match node:
+        case gast.BoolOp(op=op, values=values):
+            return boolean(low, isinstance(op, gast.And), values, tested=True)
+    return evaluate(low, node)
+
+
+def boolean(
+    low: Lowering, conjunction: bool, nodes: list[Any], *, tested: bool = False
+) -> Abstract:
+    """``a and b`` or ``a or b``: the operand that decides, the rest unevaluated.
+
+    ``tested``: only its truth matters.
+    """
+    value = _tested(low, nodes[0]) if tested else evaluate(low, nodes[0])
     if len(nodes) == 1:
         return value
     known = truth(low, value)
     if isinstance(known, bool):
-        return boolean(low, conjunction, nodes[1:]) if known == conjunction else value
+        if known != conjunction:
+            return value
+        return boolean(low, conjunction, nodes[1:], tested=tested)
 
     def rest() -> Abstract:
         narrow(low, nodes[0], conjunction)
-        return boolean(low, conjunction, nodes[1:])
+        last = boolean(low, conjunction, nodes[1:], tested=tested)
+        if tested and not is_leaf(last):
+            holds = truth(low, last)
+            if isinstance(holds, bool):
+                return Static(holds)
+            return containers.wrap(low, low.builder.apply(bool, holds))
+        return last
 
     def same() -> Abstract:
-        return value
+        return Static(not conjunction) if tested and not is_leaf(value) else value
 
     return choose(low, known, rest, same) if conjunction else choose(low, known, same, rest)
 

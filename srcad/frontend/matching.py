@@ -49,7 +49,7 @@ def lower_match(
 
     if matched is not False and case.guard is not None:
         bind()
-        guard = expressions.truth(low, expressions.evaluate(low, case.guard))
+        guard = expressions.condition(low, case.guard)
         matched = both(low, matched, guard)
     if matched is False:
         return lower_match(low, subject, cases[1:], rest)

@@ -48,7 +48,7 @@ from srcad.frontend.lowering import Lowering, Region, is_leaf
 from srcad.ir import Atom, Literal, Value, View
 from srcad.ir.core import make_dict, make_list
 from srcad.ir.infer import atom_type
-from srcad.ir.types import UNKNOWN, Array, ListType, TupleType, Type, can_join, join_all
+from srcad.ir.types import NOTHING, UNKNOWN, Array, ListType, TupleType, Type, can_join, join_all
 from srcad.ir.walk import map_path
 
 Leaf = Callable[[str, list[Atom | None], Type], Value]
@@ -88,6 +88,8 @@ class Merger:
         first = present[0]
         if any(isinstance(v, MaybeUnbound) for v in present) or len(present) < len(values):
             inner = [v.value if isinstance(v, MaybeUnbound) else v for v in values]
+            bound = [None if v is None or _is_nothing(v) else v for v in inner]
+            inner = bound if any(v is not None for v in bound) else inner
             if all(isinstance(v, MaybeUnbound) and v is first for v in values) and not self.force:
                 return first
             merged = self._present(inner, hint)
@@ -336,6 +338,11 @@ class Merger:
 
 def _is_spent(cursor: Cursor) -> bool:
     return isinstance(cursor.source, TupleRef) and not cursor.source.items[cursor.position :]
+
+
+def _is_nothing(value: Any) -> bool:
+    """Whether this stands for a variable that no iteration has bound yet."""
+    return isinstance(value, Value) and value.type == NOTHING
 
 
 def _is_function(value: Any) -> bool:

@@ -67,7 +67,7 @@ def run_statement(low: Lowering, node: Any, rest: Callable[[], None] | None) -> 
     with low.statement(node):
         match node:
             case gast.If(test=test, body=body, orelse=orelse):
-                known = expressions.truth(low, expressions.evaluate(low, test))
+                known = expressions.condition(low, test)
                 if isinstance(known, bool):
                     run_block(low, body if known else orelse)
                     return None
@@ -367,7 +367,7 @@ def run_while(low: Lowering, test: Any, body: list[Any]) -> None:
     names = bound_names([*body, gast.Expr(test)])
 
     def head() -> Atom:
-        known = expressions.truth(low, expressions.evaluate(low, test))
+        known = expressions.condition(low, test)
         return Literal(known) if isinstance(known, bool) else known
 
     lower_loop(low, assigned=variables(low, names), body=partial(run_block, low, body), test=head)
@@ -378,7 +378,7 @@ def run_while(low: Lowering, test: Any, body: list[Any]) -> None:
 
 def run_assert(low: Lowering, test: Any, message: Any) -> None:
     """``assert test, message``"""
-    known = expressions.truth(low, expressions.evaluate(low, test))
+    known = expressions.condition(low, test)
     if known is True:
         return
     run_check(low, known, message)

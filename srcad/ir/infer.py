@@ -184,7 +184,7 @@ def _unsampled(callee: Callable[..., Any], kinds: list[Type | None]) -> Type:
         return UNKNOWN if any(map(is_differentiable, known)) else OBJECT
     if callee in _BOOLEAN:
         scalars = all(isinstance(k, (Number, NumPyScalar)) for k in known)
-        return BOOL if scalars else UNKNOWN
+        return BOOL if scalars else Array("bool", None)
     if callee in _SPLITS:
         return ListType(UNKNOWN)
     dtypes = {k.dtype for k in known if isinstance(k, Array)}

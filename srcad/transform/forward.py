@@ -245,7 +245,7 @@ class Pusher:
             else:
                 value, places = (value,), self._position(bound, name)
             for part, place in zip(value, places, strict=False):
-                tangent = self._filled(b, part)
+                tangent = self._for_rule(b, op, part)
                 if tangent is not None:
                     term = self._again_at(bound, op, place, tangent, b)
                     total = term if total is None else b.apply(operator.add, total, term)

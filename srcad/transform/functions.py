@@ -152,12 +152,9 @@ class Functions:
             b = Builder(exact=self.exact, simplify=True)
             b.missing = missing_values(function.body, function.params)
             pusher = Pusher(lambda v: v in varied, self)
-            dots: list[Value] = []
+            dots = []
             for value in inputs:
-                hint = spaces.distinct_hint(
-                    spaces.value_hint(value, "_dot"), (*function.params, *dots)
-                )
-                dot = Value(hint, spaces.tangent_type(value.type))
+                dot = Value(spaces.value_hint(value, "_dot"), spaces.tangent_type(value.type))
                 dots.append(dot)
                 pusher.tangents[value] = dot
             pusher.push_ops(function.body.ops, b)

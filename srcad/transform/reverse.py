@@ -642,7 +642,7 @@ def sweep_block(
             adjoints.add(outputs[0], seed)
         for output in outputs if seed is None else ():
             hint = spaces.value_hint(output, "_bar") or "out_bar"
-            made = Value(spaces.distinct_hint(hint, seeds), spaces.tangent_type(atom_type(output)))
+            made = Value(hint, spaces.tangent_type(atom_type(output)))
             seeds.append(made)
             adjoints.add(output, made)
         reverser = Reverser(Transposer(adjoints.active), functions)

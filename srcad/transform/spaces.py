@@ -7,7 +7,6 @@ of its items' adjoints, of a tuple a tuple with None where an item carries no de
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
 
 import numpy as np
 
@@ -277,12 +276,3 @@ def match_dtype(b: Builder, term: Atom, kind: Type) -> Atom:
 def value_hint(value: Atom, suffix: str) -> str:
     """The name of an adjoint or tangent: that of its primal with a suffix."""
     return f"{value.hint}{suffix}" if isinstance(value, Value) and value.hint else ""
-
-
-def distinct_hint(hint: str, others: Iterable[Value]) -> str:
-    """The name of one more parameter."""
-    taken = {v.hint for v in others}
-    name, number = hint, 2
-    while hint and name in taken:
-        name, number = f"{hint}{number}", number + 1
-    return name

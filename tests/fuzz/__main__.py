@@ -1,7 +1,7 @@
 """Run random programs: `python -m tests.fuzz --count 10000 --seed 0`.
 
-Prints counts, refusals by cause with a sample, and each cause of failure with a minimal program
-that shows it. Exits with 1 if a derivative is wrong or anything crashed.
+Prints counts, and each cause of refusal and of failure with a minimal program that shows it.
+Exits with 1 if a derivative is wrong or anything crashed.
 """
 
 from __future__ import annotations
@@ -68,9 +68,13 @@ def _campaign(plan: Plan, options: argparse.Namespace) -> int:
 
 def _show_refusals(plan: Plan, tally: Tally, most: int) -> None:
     refused = [(c, results) for (kind, c), results in tally.causes.items() if kind == "refused"]
-    for cause, results in sorted(refused, key=lambda item: -len(item[1]))[:most]:
-        smallest = min(results, key=lambda result: len(source(result.program)))  # type: ignore[arg-type]
-        print(f"\n==== refused {len(results)} times: {cause}\n{smallest.outcome.detail}")
+    with temporary_folder() as folder:
+        for cause, results in sorted(refused, key=lambda item: -len(item[1]))[:most]:
+            smallest = min(results, key=lambda result: len(source(result.program)))  # type: ignore[arg-type]
+            small = shrunk(plan, Path(folder), smallest, most_runs=200)
+            assert small.program is not None
+            print(f"\n==== refused {len(results)} times: {cause}\n")
+            print(f"{source(small.program)}\n{small.outcome.detail}", flush=True)
 
 
 def _show_failures(plan: Plan, tally: Tally, most: int) -> None:

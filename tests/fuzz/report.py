@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.fuzz.campaign import Result, Tally
 from tests.fuzz.printer import source
+from tests.fuzz.runner import direction
 from tests.fuzz.tree import Program
 
 
@@ -28,7 +31,11 @@ def _with_srcad(text: str) -> str:
 
 
 def arguments(program: Program) -> str:
-    texts = [repr(arg).replace("array(", "np.array(") for arg in program.args]
+    return _literal(program.args)
+
+
+def _literal(values: tuple[Any, ...]) -> str:
+    texts = [repr(value).replace("array(", "np.array(") for value in values]
     return f"({', '.join(texts)},)"
 
 
@@ -43,10 +50,8 @@ def _calls(result: Result) -> list[str]:
         return [f"print(srcad.{outer}(srcad.grad(f, argnums={argnum}), argnums={argnum})(*args))"]
     if mode.startswith("for"):
         name = "jvp" if mode == "forward" else "hvp"
-        return [
-            "from tests.fuzz.runner import direction",
-            f"print(srcad.{name}(f, args, direction(args)))",
-        ]
+        tangents = _literal(direction(program.args))
+        return [f"tangents = {tangents}", f"print(srcad.{name}(f, args, tangents))"]
     return [f"print(srcad.value_and_grad(f, argnums={argnums})(*args))"]
 
 

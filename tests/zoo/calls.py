@@ -531,3 +531,18 @@ def recursion_that_returns_a_tuple(x, v):
 
     p, q = go(4, v)
     return np.sum(p) * q
+
+
+@case((1.3, np.array([0.4, 0.9, 0.2])))
+def recursion_with_a_dict(x, v):
+    def go(n, table):
+        if n == 0:
+            return table
+        table = dict(table)
+        table["k"] = table["k"] * x + v[n % 3]
+        if n == 2:
+            table["z"] = table["k"] * v[0]
+        return go(n - 1, table)
+
+    table = go(3, {"k": x})
+    return table["k"] * table.get("z", 1.0)

@@ -582,3 +582,14 @@ def array_that_stays_none_on_some_paths(x, v):
             u = v * v
             v = u * x
     return np.sum(v * u)
+
+
+@case((1.3, V3))
+def best_array_so_far(x, v):
+    best, at_best = None, None
+    for k in range(4):
+        w = np.sin(v * k * x)
+        s = np.sum(w)
+        if best is None or s > best:
+            best, at_best = s, w
+    return best * np.sum(at_best * v)

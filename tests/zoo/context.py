@@ -329,3 +329,16 @@ def doc_only_branches(x):
     else:
         ...
     return x * x
+
+
+@case((1.3, 0.4))
+def read_past_the_end_of_a_list(x, y):
+    values, total = [x, y, x * y], 0.0
+    for k in range(5):
+        try:
+            v = values[k]
+        except IndexError:
+            values = [values[-1], total + x]
+            v = y
+        total = total * y + v
+    return total * values[0]

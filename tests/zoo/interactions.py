@@ -503,3 +503,25 @@ def zip_of_a_short_list_and_an_array(x, y):
     for a, b in zip([x], [x * y for _ in x], strict=False):
         total += np.sum(a * b)
     return total
+
+
+@case((0.7, 1.1, 4))
+def list_left_behind_in_an_inner_loop(x, y, n):
+    xs, total = [x, y], 0.0
+    for _ in range(n):
+        for j in range(2):
+            last = xs
+            xs = [xs[1] + j * x, xs[0] * y + total]
+        total += last[0] * xs[0]
+        kept = last
+        xs = [total, y]
+    return total * last[1] + xs[0] * kept[0]
+
+
+@case((np.array([0.7, 1.1]), 1.0))
+def comparison_of_arrays_of_unknown_rank(v, y):
+    low = np.stack([v, v]) < np.stack([v * y, v]) ** 3
+    w = np.where(low, np.stack([v, v]) ** 2, np.stack([v, v * y]))[-1]
+    if (np.stack([v, v]) < 2 * y).all():
+        w = w * v
+    return math.sin(w[1] * w[0])

@@ -220,3 +220,20 @@ def array_reassigned_in_a_loop_that_may_not_run(x, y):
         count += 1
         x = (x / (1.5 + y**2))[::-1]
     return np.sum(x**3)
+
+
+@case((0.7, 1.1, 4))
+def while_a_list_has_items_and(x, y, n):
+    waiting, done, total = [x], [], 0.0
+    while (waiting and n > 0) or done:
+        n -= 1
+        if done or not waiting:
+            total += done.pop() * y
+            continue
+        a = waiting.pop()
+        if (n and waiting) or n:
+            waiting.append(a * y + x)
+        if not (waiting and n > 1):
+            done.append(a * x)
+        total += a if waiting and done else a * a
+    return total
