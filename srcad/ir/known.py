@@ -237,6 +237,8 @@ def _getitem_type(obj: Atom, index: Atom) -> Type | None:
         case Array() as kind, Literal(value=known):
             return _far_slice_type(kind, known)
         case Array(dtype=dtype, dims=dims), Value(type=at) if dtype is not None and dims:
+            if isinstance(at, TupleType) and at.cls is not tuple:
+                return None
             return _picked_type(dtype, dims, at.items if isinstance(at, TupleType) else (at,))
     return None
 

@@ -13,7 +13,7 @@ def heat_steps_grad(u, steps):
     for _ in range(steps):
         item = u[1:-1]
         item2 = u[2:]
-        stack.append((item, u, item2))
+        stack.append((np.shape(item), len(item), len(u), np.shape(item2)))
         prod = 0.1 * (item2 - 2.0 * u[1:-1] + u[:-2])
         inner = item + prod
         u = np.concatenate((u[:1], inner, u[-1:]))
@@ -21,17 +21,17 @@ def heat_steps_grad(u, steps):
     # line 187: return np.sum(u * u)
     u_bar = 2 * u
     # line 184: for _ in range(steps):
-    for item, u, item2 in reversed(stack):
+    for shape, size, size2, shape2 in reversed(stack):
         # line 186: u = np.concatenate((u[:1], inner, u[-1:]))
-        split = np.split(u_bar, [1, 1 + len(item)], 0)
-        item3 = split[0]
+        split = np.split(u_bar, [1, 1 + size], 0)
+        item = split[0]
         inner_bar = split[1]
-        u_bar = np.zeros(len(u))
+        u_bar = np.zeros(size2)
         u_bar[-1:] += split[2]
-        u_bar[:1] += item3
+        u_bar[:1] += item
         # line 185: inner = u[1:-1] + 0.1 * (u[2:] - 2.0 * u[1:-1] + u[:-2])
-        unbroadcast = runtime.unbroadcast(inner_bar, np.shape(item))
-        prod = runtime.unbroadcast(inner_bar, np.shape(item2)) * 0.1
+        unbroadcast = runtime.unbroadcast(inner_bar, shape)
+        prod = runtime.unbroadcast(inner_bar, shape2) * 0.1
         u_bar[:-2] += prod
         u_bar[1:-1] -= prod * 2.0
         u_bar[2:] += prod

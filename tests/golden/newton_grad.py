@@ -5,20 +5,21 @@ def newton_grad(a):
     for a: float.
     """
     # ---- forward sweep
-    x_stack = []
+    stack = []
     x = a
     while abs(x * x - a) > 1e-12:
-        x_stack.append(x)
-        x = 0.5 * (x + a / x)
+        quot = a / x
+        stack.append((x, quot))
+        x = 0.5 * (x + quot)
     # ---- reverse sweep
     # line 84: while abs(x * x - a) > 1e-12:
     x_bar = 1.0
     a_bar = 0.0
-    for x in reversed(x_stack):
+    for x, quot in reversed(stack):
         # line 85: x = 0.5 * (x + a / x)
         x_bar = x_bar * 0.5
-        quot = x_bar / x
-        a_bar += quot
-        x_bar -= quot / x * a
+        quot2 = x_bar / x
+        a_bar += quot2
+        x_bar -= quot2 * quot
     a_bar += x_bar
     return a_bar

@@ -17,5 +17,5 @@ def reductions_grad(m):
     m_bar = test / np.sum(test)
     # line 157: centred = m - np.mean(m, axis=0)
     m_bar += centred_bar
-    m_bar += np.expand_dims(np.sum(-centred_bar, axis=0), 0) / np.shape(m)[0]
+    m_bar += np.sum(-centred_bar, axis=0) / np.shape(m)[0]
     return m_bar

@@ -12,7 +12,7 @@ def straight_line_grad(x, y):
     total = y + 2.0
     # ---- reverse sweep
     # line 16: return z + math.exp(x) / (y + 2.0)
-    y_bar = -1.0 / total / total * exp
+    y_bar = -1.0 / total * (exp / total)
     x_bar = 1.0 / total * exp
     # line 15: z = math.sin(x * y)
     cos = math.cos(x * y)

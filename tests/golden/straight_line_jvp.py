@@ -13,5 +13,6 @@ def straight_line_jvp(primals, tangents):
     z = math.sin(prod)
     exp = math.exp(x)
     total = y + 2.0
-    diff = exp * x_dot / total - exp * y_dot / total / total
-    return z + exp / total, math.cos(prod) * (x_dot * y + x * y_dot) + diff
+    quot = exp / total
+    diff = exp * x_dot / total - quot * y_dot / total
+    return z + quot, math.cos(prod) * (x_dot * y + x * y_dot) + diff

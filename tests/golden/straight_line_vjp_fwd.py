@@ -12,4 +12,4 @@ def straight_line_fwd(x, y):
     exp = math.exp(x)
     total = y + 2.0
     quot = exp / total
-    return z + quot, (total, quot, prod, exp, y, x)
+    return z + quot, (total, quot, exp, prod, y, x)

@@ -114,7 +114,7 @@ def integers_as_further_arguments(x):
     return max(x, 1) + min(x, 2) * math.hypot(x, 2) + math.hypot(x, 2, 3) * max(x, 0, 1)
 
 
-@case((2000.0,))
+@case((1900.0,))
 def choice_between_float_and_integer(x):
     total = max(x, 1000) + min(x, 3000) * max([x, 1000]) + max((x, 1000)) + min(-x, -1000)
     total += sorted((2000, x, 1000))[1] + sorted([x, 1000, 5], reverse=True)[0]
