@@ -1,14 +1,15 @@
 """Arrays that are written in place: whose memory a name refers to, and how it is changed.
 
-Most arrays are never written and are plain values.  One that is written is a *buffer*: its memory is
-a place, the state holds its present version there, and names hold an ``ArrayRef``: the place, and the
-path of views that leads from the whole to what the name stands for.  Two names for one array, a view
-of a view and a row bound by a loop are different paths to one place, so a write through one of them
-is seen through all.  Every read makes the view anew, from the present version: the IR knows versions
-and no aliases.
+Most arrays are never written and are plain values.  One that is written is a *buffer*: its memory
+is a place, the state holds its present version there, and names hold an ``ArrayRef``: the place,
+and the path of views that leads from the whole to what the name stands for.  Two names for one
+array, a view of a view and a row bound by a loop are different paths to one place, so a write
+through one of them is seen through all.  Every read makes the view anew, from the present version:
+the IR knows versions and no aliases.
 
-Which arrays are buffers shows only when a write is met.  Then the function is lowered again with the
-expression that made the memory marked (``NeedsBuffer``); so code that writes nothing pays nothing.
+Which arrays are buffers shows only when a write is met.  Then the function is lowered again with
+the expression that made the memory marked (``NeedsBuffer``); so code that writes nothing pays
+nothing.
 """
 
 from __future__ import annotations
@@ -23,10 +24,12 @@ import numpy as np
 from srcad import runtime
 from srcad.frontend import containers, expressions
 from srcad.frontend.abstract import (
+    FALSE,
     NONE,
     Abstract,
     ArrayRef,
     Held,
+    Items,
     ListRef,
     Static,
     TupleRef,
@@ -34,6 +37,7 @@ from srcad.frontend.abstract import (
 from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Lowering, NeedsBuffer
 from srcad.ir import Apply, Atom, Literal, Value, View
+from srcad.ir.core import make_tuple
 from srcad.ir.infer import atom_type
 from srcad.ir.sharing import Sharing, is_basic_index, sharing, views
 from srcad.ir.types import (
@@ -51,6 +55,7 @@ from srcad.ir.types import (
 )
 
 WHOLE = Literal(Ellipsis)
+_LAST, _RAISE = Static(-1), Static("raise")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -255,7 +260,7 @@ def _viewed(low: Lowering, ref: ArrayRef, step: View, kind: Type) -> Abstract | 
                 ArrayRef(ref.place, (*ref.path, step, View(operator.getitem, (Literal(k),))))
                 for k in range(len(items))
             )
-            return low.new_list(containers.Items(parts)) if cls is list else TupleRef(parts)
+            return low.new_list(Items(parts)) if cls is list else TupleRef(parts)
     return None
 
 
@@ -397,7 +402,7 @@ def _fill(low: Lowering, array: Abstract, value: Abstract) -> None:
     store(low, target(low, array), WHOLE, value)
 
 
-def _sort(low: Lowering, array: Abstract, axis: Abstract = Static(-1), **options: Abstract) -> None:
+def _sort(low: Lowering, array: Abstract, axis: Abstract = _LAST, **options: Abstract) -> None:
     ref = target(low, array)
     named: dict[str, Any] = {k: low.atom(v) for k, v in options.items()}
     found = low.builder.apply(np.sort, low.atom(ref), low.atom(axis), **named)
@@ -443,7 +448,7 @@ def _put(
     array: Abstract,
     indices: Abstract,
     values: Abstract,
-    mode: Abstract = Static("raise"),
+    mode: Abstract = _RAISE,
 ) -> None:
     if not (isinstance(mode, Static) and mode.value == "raise"):
         low.refuse("np.put with a mode", "reduce the indices yourself")
@@ -468,7 +473,7 @@ def _putmask(low: Lowering, array: Abstract, mask: Abstract, values: Abstract) -
 
 
 def _fill_diagonal(
-    low: Lowering, array: Abstract, values: Abstract, wrap: Abstract = Static(False)
+    low: Lowering, array: Abstract, values: Abstract, wrap: Abstract = FALSE
 ) -> None:
     ref = target(low, array)
     dims = dims_of(kind_of(low, ref))
@@ -479,7 +484,7 @@ def _fill_diagonal(
     sides = [apply(operator.getitem, shape, Literal(k)) for k in (0, 1)]
     size = sides[0] if dims[0] == dims[1] and dims[0] is not None else apply(min, *sides)
     index = apply(np.arange, size)
-    place = apply(containers.make_tuple, index, index)
+    place = apply(make_tuple, index, index)
     store(low, ref, place, _cycled(low, values, size))
 
 

@@ -322,11 +322,11 @@ class _Streams:
         low.refuse(*refusal("iteration", type="this object"))
 
     def _position(self, count: Atom, backward: bool) -> Value:
-        start, stop, step = Literal(0), count, Literal(1)
+        bounds: tuple[Atom, Atom, Atom] = (Literal(0), count, Literal(1))
         if backward:
-            start, stop, step = self._reversed(start, stop, step)
+            bounds = self._reversed(*bounds)
         index = Value("", INT)
-        self.streams.append(Range(start, stop, step))
+        self.streams.append(Range(*bounds))
         self.targets.append(index)
         return index
 

@@ -163,7 +163,8 @@ class Builder:
         key = ("view", step.callee, array, step.args, step.keywords)
         known = self._find(key)
         if known is None:
-            made = self.apply(step.callee, array, *step.args, **dict(step.keywords))
+            named: dict[str, Any] = dict(step.keywords)
+            made = self.apply(step.callee, array, *step.args, **named)
             if not isinstance(made, Value):
                 return made
             self._computed[key] = known = made

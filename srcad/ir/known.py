@@ -245,7 +245,8 @@ def _getitem_type(obj: Atom, index: Atom) -> Type | None:
 
 def _picked_type(dtype: str, dims: tuple[Size, ...], index: tuple[Type, ...]) -> Type | None:
     """What integers and slices of run time pick of an array: no sample has to be large enough."""
-    left, found = list(dims), []
+    left = list(dims)
+    found: list[Size] = []
     for kind in index:
         if isinstance(kind, Number) and kind.kind == "int" and left:
             left.pop(0)

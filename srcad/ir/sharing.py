@@ -1,8 +1,8 @@
 """Which results of NumPy calls are views of their arguments, and which indices pick views.
 
-Like the type of a result (``infer``), this is found by running the call on small examples: whatever
-shares memory there, in C order, in Fortran order or as a strided view, is a view.  A call that shares
-for some layouts only, such as ``reshape``, makes a view *sometimes*.
+Like the type of a result (``infer``), this is found by running the call on small examples:
+whatever shares memory there, in C order, in Fortran order or as a strided view, is a view.  A call
+that shares for some layouts only, such as ``reshape``, makes a view *sometimes*.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def sharing(
         return {}
     found = _sharing(callee, args, keywords, atoms)
     pairs = zip(atoms, found, strict=True)
-    return {a: s for a, s in pairs if a in suspects and s is not Sharing.NEVER}  # type: ignore[misc]  # suspects are values
+    return {a: s for a, s in pairs if a in suspects and s is not Sharing.NEVER}
 
 
 def views(op: Apply) -> dict[Value, Sharing]:

@@ -96,7 +96,7 @@ class Adjoints:
         return self.states[value]
 
     def own(self, value: Value) -> Value:
-        """What has arrived at an array, as memory that may be written: a copy where it is shared."""
+        """What has arrived at an array, as memory that may be written: a copy if it is shared."""
         state = self.atom(self.get(value), value)
         if isinstance(state, Value) and self._is_own(state, value):
             return state

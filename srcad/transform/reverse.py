@@ -642,9 +642,9 @@ def sweep_block(
             adjoints.add(outputs[0], seed)
         for output in outputs if seed is None else ():
             hint = spaces.value_hint(output, "_bar") or "out_bar"
-            made = Value(hint, spaces.tangent_type(atom_type(output)))
-            seeds.append(made)
-            adjoints.add(output, made)
+            cotangent = Value(hint, spaces.tangent_type(atom_type(output)))
+            seeds.append(cotangent)
+            adjoints.add(output, cotangent)
         reverser = Reverser(Transposer(adjoints.active), functions)
         reverser.managers = managers or {}
         reverser.restore = restore
@@ -652,12 +652,10 @@ def sweep_block(
         bars = [adjoints.take(v) or spaces.zeros(b, v) for v in inputs]
         reverse = prune_block(b.block(tuple(seeds), tuple(bars)))
         made = {*block.params, *(r for op in flat_ops(forward) for r in results(op))}
-        free = list(free_values(reverse))
-        inner = [v for v in free if v in made]
-        moving = [v for v in inner if v in reverser.volatile]
+        moving = [v for v in free_values(reverse) if v in made and v in reverser.volatile]
+        rest = [v for v in free_values(reverse) if v not in moving]
         reverse, moved, shapes = shapes_kept(reverse, moving)
-        inner = [v for v in inner if v not in moving] + moved
-        kept, copies = reverser.protect([v for v in free if v not in made] + inner, reverse)
+        kept, copies = reverser.protect([*rest, *moved], reverse)
         wanted = {v for v in reverser.wanted if isinstance(v.type, Array)}
         if wanted <= restore:
             ops = with_copies(flat_ops(forward), block.params, copies + shapes)

@@ -6,15 +6,16 @@ has the same view of the other as its adjoint.
     u[i] = v       v_bar += u_bar[i]; u_bar[i] = 0
     u[i] += v      v_bar += u_bar[i]
 
-What a reverse sweep reads of an array may have been written over by then.  Only the overwritten part
-is kept, and put back on the way (``restore``): after the reverse of a write the memory holds what it
-held before it (Griewank and Walther, Evaluating Derivatives, 2nd ed., section 4.2, "prevalues").
+What a reverse sweep reads of an array may have been written over by then.  Only the overwritten
+part is kept, and put back on the way (``restore``): after the reverse of a write the memory holds
+what it held before it (Griewank and Walther, Evaluating Derivatives, 2nd ed., section 4.2).
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Container
+from typing import Any
 
 import numpy as np
 
@@ -202,7 +203,8 @@ def current(value: Value, volatile: Volatile, adjoints: Adjoints) -> Value | Non
         if found is None:
             return None
         args.append(found)
-    made = adjoints.builder.apply(op.callee, *args, **dict(op.keywords))
+    named: dict[str, Any] = dict(op.keywords)
+    made = adjoints.builder.apply(op.callee, *args, **named)
     return made if isinstance(made, Value) else None
 
 
