@@ -102,7 +102,11 @@ class Adjoints:
             return state
         b = self.builder
         hint = spaces.value_hint(value, "_bar")
-        copy = b.apply_typed(np.ndarray.copy, (spaces.spread(b, state, value),), value.type, hint)
+        if rank(value.type) == 0:  # NumPy's arithmetic makes numbers of arrays without axes
+            copy = b.apply_typed(np.array, (state,), value.type, hint)
+        else:
+            full = spaces.spread(b, state, value)
+            copy = b.apply_typed(np.ndarray.copy, (full,), value.type, hint)
         self.owned.add(copy)
         self.set(value, copy)
         return copy
@@ -110,7 +114,7 @@ class Adjoints:
     def _is_own(self, state: Value, value: Value) -> bool:
         if state not in self.owned:
             op = self.builder.definition(state)
-            if op is None or state.type != value.type or op.callee in READ_ONLY or views(op):
+            if rank(value.type) == 0 or op is None or state.type != value.type or op.callee in READ_ONLY or views(op):
                 return False
         adjoints: Adjoints | None = self
         while adjoints is not None:
@@ -218,7 +222,7 @@ class Adjoints:
 
     def _made(self, total: Atom) -> Atom:
         """A sum is memory of its own."""
-        if isinstance(total, Value) and isinstance(total.type, Array):
+        if isinstance(total, Value) and isinstance(total.type, Array) and total.type.dims != ():
             self.owned.add(total)
         return total
 

@@ -199,7 +199,7 @@ class Reverser:
         for op in made:
             map_atoms(op, note, lambda v: v, stays)
         changed = {v: s for v, s in adjoints.states.items() if states.get(v) is not s}
-        stale = [v for v in (*read, *changed.values()) if v in self.volatile]
+        stale = [v for v in (*read, *changed.values()) if v in self.volatile and not self.lasts(v)]
         if not stale:
             return
         del b.ops[mark:]
@@ -216,6 +216,10 @@ class Reverser:
             state = mapping.get(state, state)
             if isinstance(state, Value) and is_view_of(state, moving, b):
                 adjoints.states[key] = b.apply(np.ndarray.copy, state)
+
+    def lasts(self, value: Value) -> bool:
+        """Whether nothing is written to an array, or to what a view is of, after it is made."""
+        return all(root in self.last for root in self.volatile.roots(value))
 
     def restored_memory(self, adjoints: Adjoints | None) -> Iterator[Value]:
         """All memory that is restored at this point."""
@@ -454,7 +458,7 @@ class Reverser:
         copies: list[tuple[Value, Apply]] = []
         for value in needed:
             mapping[value] = value
-            if value not in self.volatile or value in self.last:
+            if value not in self.volatile or self.lasts(value):
                 continue
             if isinstance(value.type, Array) and only_for_shape(value, block):
                 continue
