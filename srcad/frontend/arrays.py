@@ -145,39 +145,60 @@ _CONTIGUOUS = {
 
 def written(low: Lowering, value: Abstract) -> NoReturn:
     """A plain array is written: lower the function again, with its memory as a place."""
+    owner = outside_owner(low, value)
+    if owner:
+        low.refuse(*refusal("array outside", name=owner))
+    become_buffers(low, value)
+    low.refuse(*refusal("shared array" if _sites(low, value) else "index write"))
+
+
+def become_buffers(low: Lowering, value: Abstract) -> None:
+    """Lower again with the memory of a plain array as a place; return where that cannot be."""
+    fresh = frozenset(_sites(low, value) or ()) - low.session.buffers
+    if fresh:
+        raise NeedsBuffer(fresh)
+
+
+def outside_owner(low: Lowering, value: Abstract) -> str:
+    """The name of the object outside the function that an array belongs to, if there is one."""
+    for source in _sources(low, value):
+        if source is not None and source.owner:
+            return source.owner
+    return ""
+
+
+def _sites(low: Lowering, value: Abstract) -> dict[Any, None] | None:
+    """The expressions that make the memory of an array; None if they are not all known."""
     found: dict[Any, None] = {}
-    if not isinstance(value, Value) or not _trace(low, value, found, set()):
-        low.refuse(*refusal("index write"))
-    fresh = frozenset(found) - low.session.buffers
-    if not fresh:
-        low.refuse(*refusal("shared array"))
-    raise NeedsBuffer(fresh)
+    for source in _sources(low, value):
+        if source is None or source.site is None:
+            return None
+        found[source.site] = None
+    return found
 
 
-def _trace(low: Lowering, value: Value, found: dict[Any, None], seen: set[Value]) -> bool:
-    """Collect the expressions that make the memory of an array; whether all are known."""
-    if value in seen:
-        return True
-    seen.add(value)
-    origin = low.session.made.get(value)
-    if origin is None:
-        op = low.builder.definition(value)
-        if op is None:
-            return False
-        origin = Origin(None, op)
-    if origin.owner:
-        low.refuse(*refusal("array outside", name=origin.owner))
-    if origin.merged:
-        sources = [a for a in origin.merged if isinstance(a, Value)]
-        return all(_trace(low, a, found, seen) for a in sources)
-    if origin.op is not None:
-        shared = views(origin.op)
-        if shared:
-            return all(_trace(low, a, found, seen) for a in shared)
-    if origin.site is None:
-        return False
-    found[origin.site] = None
-    return True
+def _sources(low: Lowering, value: Abstract) -> list[Origin | None]:
+    """Where the memory of an array comes from, through views and on all paths."""
+    found: list[Origin | None] = []
+    seen: set[Value] = set()
+    work: list[Any] = [value]
+    while work:
+        atom = work.pop()
+        if atom in seen:
+            continue
+        if not isinstance(atom, Value):
+            found.append(None)
+            continue
+        seen.add(atom)
+        op = low.builder.definition(atom)
+        origin = low.session.made.get(atom) or (None if op is None else Origin(None, op))
+        if origin is not None and origin.merged:
+            work += [a for a in origin.merged if isinstance(a, Value)]
+        elif origin is not None and origin.op is not None and (shared := views(origin.op)):
+            work += shared
+        else:
+            found.append(origin)
+    return found
 
 
 def handed_on(low: Lowering, value: Value, atoms: tuple[Atom | None, ...]) -> None:

@@ -168,14 +168,17 @@ class Merger:
         for side, value in enumerate(values):
             if isinstance(value, Value) and isinstance(value.type, Array):
                 with self.low.inside(self.sides[side]):
-                    arrays.written(self.low, value)
-        if not all(isinstance(v, ArrayRef) for v in present):
+                    arrays.become_buffers(self.low, value)
+        whole = all(isinstance(v, ArrayRef) for v in present)
+        if not whole and not all(isinstance(v, (ArrayRef, Value)) for v in present):
             return self._poison(hint)
-        if all(v.place == first.place and same_steps(v.path, first.path) for v in present):
+        if whole and all(
+            v.place == first.place and same_steps(v.path, first.path) for v in present
+        ):
             known = ("place", first.place, "") in self.low.state
             if known or not self.again:
                 return ArrayRef(first.place, self._path([v and v.path for v in values], hint))
-        if not any(v.path for v in present):
+        if whole and not any(v.path for v in present):
             return self._places(values, hint)
         atoms: list[Atom | None] = []
         for side, value in enumerate(values):

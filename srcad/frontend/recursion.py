@@ -10,9 +10,10 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
-from srcad.frontend import calls
+from srcad.frontend import arrays, calls
 from srcad.frontend.abstract import (
     Abstract,
+    ArrayRef,
     Closure,
     DictRef,
     Entries,
@@ -56,6 +57,7 @@ def call_outlined(
 ) -> Abstract:
     """A call of a recursive function."""
     session = low.session
+    bound = {name: low.read(value) for name, value in bound.items()}  # it may not write them
     made: Outlined | None = session.outlined.get(key)
     if made is None:
         made = Outlined(FunctionRef(code.name))
@@ -265,6 +267,8 @@ def describe(low: Lowering, value: Abstract) -> Any:
     match value:
         case Value(type=kind):
             return kind
+        case ArrayRef():
+            return arrays.kind_of(low, value)
         case Static(value=known):
             if isinstance(known, (int, float)) and not isinstance(known, bool):
                 return atom_type(low.atom(value))

@@ -114,7 +114,13 @@ class Adjoints:
     def _is_own(self, state: Value, value: Value) -> bool:
         if state not in self.owned:
             op = self.builder.definition(state)
-            if rank(value.type) == 0 or op is None or state.type != value.type or op.callee in READ_ONLY or views(op):
+            if (
+                rank(value.type) == 0
+                or op is None
+                or state.type != value.type
+                or op.callee in READ_ONLY
+                or views(op)
+            ):
                 return False
         adjoints: Adjoints | None = self
         while adjoints is not None:
