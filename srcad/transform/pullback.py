@@ -31,6 +31,7 @@ from srcad.ir.types import (
     ListType,
     TupleType,
     Type,
+    Unknown,
     dtype_of,
     is_complex,
     is_differentiable,
@@ -590,7 +591,7 @@ def _pull_select(transposer: Transposer, op: Apply, ct: Any, adjoints: Adjoints)
 
 
 def _pull_same(transposer: Transposer, op: Apply, ct: Any, adjoints: Adjoints) -> None:
-    if isinstance(atom_type(op.args[0]), Array):
+    if isinstance(atom_type(op.args[0]), (Array, Unknown)):  # a list of its items is none
         ct = adjoints.builder.apply(np.array, adjoints.atom(ct, op.result))
     adjoints.add(op.args[0], ct)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from srcad.rules.intrinsics import evened, fitted, over, times, unbroadcast
 from srcad.rules.special import polygamma
-from srcad.runtime import add, cofactors, minors, shadow, zeros_like
+from srcad.runtime import add, cofactors, last_writes, minors, shadow, zeros_like
 
 _random = np.random.default_rng(20240607)
 
@@ -101,6 +101,8 @@ PAIRS = (((), ()), ((3,), (3,)), ((2, 3), (3,)), ((), (2, 2)), ((2, 1), (1, 3)),
 for s, t in PAIRS:
     case(over, R(*s), R(*t))
     case(times, R(*s), R(*t))
+case(last_writes, np.array([1, 1, 0, 3]), (4,), R(4))
+case(last_writes, ([0, 2, 0], slice(None)), (3, 2), R(3, 2))
 case(unbroadcast, R(2, 3), (3,))
 case(unbroadcast, R(2, 3), (1, 3))
 case(unbroadcast, R(2, 3), ())

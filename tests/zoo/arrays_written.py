@@ -186,8 +186,8 @@ def plus_own_transpose(m):
 @case((V,))
 def remainder_in_place(x):
     u = x * 3.0
-    u %= 1.7
-    u //= 0.4
+    u %= 1.75
+    u //= 0.33
     return u * x
 
 

@@ -505,7 +505,7 @@ def loop_variable_shadows_argument(x, xs):
     return y * x
 
 
-@case((0.3, np.array([-1.0, 0.2, 1.3])), (1.2, np.array([-1.0, 0.2, 1.3])))
+@case((0.4, np.array([-1.0, 0.2, 1.3])), (1.1, np.array([-1.0, 0.2, 1.3])))
 def array_reassigned_on_some_paths_of_a_loop(x, y):
     total = 0.0
     for a in (0.3, 0.7, 1.2):
