@@ -61,6 +61,8 @@ _CATALOGUE = (
     "indexing",
     "sequences",
     "grids",
+    "polynomials",
+    "mapping",
     "products",
     "linalg",
     "fft",

@@ -5,7 +5,7 @@ import operator
 import numpy as np
 
 from srcad.rules.intrinsics import evened, unbroadcast
-from srcad.rules.registry import differential, is_sequence, linear, methods, pullback
+from srcad.rules.registry import composition, differential, is_sequence, linear, methods, pullback
 
 
 @linear(operator.getitem, wrt="x")
@@ -73,6 +73,11 @@ def choose(ct, a, choices):
     ]
 
 
+@composition(np.ndarray.choose, wrt="choices", sequences=("choices",))
+def choose_method(self, choices):
+    return np.choose(self, choices)
+
+
 @linear(np.select, wrt=("choicelist", "default"), sequences=("choicelist",))
 def select(ct, condlist, choicelist, default=0):
     n = len(choicelist)
@@ -121,6 +126,20 @@ def partition(a, kth, axis=-1, kind="introselect", *, da, out):
     ranks = np.argsort(np.argsort(out, axis=k, kind="stable"), axis=k)
     ordered = np.take_along_axis(x, order, k)
     return np.take_along_axis(evened(np.take_along_axis(dx, order, k), ordered, k), ranks, k)
+
+
+@composition(np.unique, wrt="ar")
+def unique(ar):
+    """The values alone; missing ones count as equal."""
+    values = np.sort(np.reshape(ar, -1))
+    missing = np.isnan(values)
+    same = (values[1:] == values[:-1]) | (missing[1:] & missing[:-1])
+    return values[np.concatenate((np.ones(min(np.size(ar), 1), bool), np.logical_not(same)))]
+
+
+@composition(np.sort_complex, wrt="a")
+def sort_complex(a):
+    return np.sort(a, -1) + 0j
 
 
 # ---- diagonals and triangles

@@ -10,7 +10,7 @@ import scipy.linalg as sl
 
 from srcad.errors import MissingRule
 from srcad.rules.intrinsics import fitted, over
-from srcad.rules.linalg import adjoint, hermitian, of_kind
+from srcad.rules.linalg import adjoint, hermitian, in_eigenvectors, of_kind, turned
 from srcad.rules.registry import composition, constant, differential, linear
 from srcad.runtime import frechet, row_order
 
@@ -268,6 +268,28 @@ def diagsvd(s, M, N):
 
 
 # ---- eigenvalues
+
+
+@differential(sl.eigvals)
+def eigvals(a, b=None, overwrite_a=False, check_finite=True, *, da):
+    """Of different eigenvalues."""
+    if b is not None:
+        raise MissingRule(None, "eigvals of two matrices is not supported")
+    return np.diagonal(in_eigenvectors(a, da, sl.eig(a)[1]), 0, -2, -1)
+
+
+@differential(sl.eig)
+def eig(
+    a, b=None, left=False, right=True, overwrite_a=False, overwrite_b=False, check_finite=True, *,
+    da, out,
+):  # fmt: skip
+    """As `np.linalg.eig`."""
+    if b is not None or left or not right:
+        raise MissingRule(None, "eig is supported for one matrix and its right eigenvectors")
+    w, v = out
+    inner = in_eigenvectors(a, da, v)
+    dv = turned(inner, w, v)
+    return np.diagonal(inner, 0, -2, -1), dv if np.iscomplexobj(v) else np.real(dv)
 
 
 @differential(sl.eigh)

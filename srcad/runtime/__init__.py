@@ -7,11 +7,12 @@ from srcad.runtime.matrices import frechet, row_order
 from srcad.runtime.order import evened
 from srcad.runtime.products import over, times
 from srcad.runtime.shapes import add, add_at, copied, fitted, own, shadow, unbroadcast, zeros_like
-from srcad.runtime.special import polygamma
+from srcad.runtime.special import bessel_i, polygamma
 
 __all__ = [
     "add",
     "add_at",
+    "bessel_i",
     "cofactors",
     "contraction",
     "copied",

@@ -38,7 +38,7 @@ from srcad.ir.core import make_tuple
 from srcad.ir.infer import atom_type
 from srcad.ir.types import Array, Dim, NumPyScalar, dims_of, is_differentiable, rank
 from srcad.ir.walk import free_values
-from srcad.transform import spaces
+from srcad.transform import bodies, spaces
 from srcad.transform.arraylike import rewritten
 from srcad.transform.expand import Differentiator, Pulled, check_result, leaves_of, unit_seed
 from srcad.transform.signatures import argument_name, definition, parameter_names
@@ -138,7 +138,8 @@ class CompilerLibrary:
         except TypeError:
             return NotImplemented
         if handler is None:
-            return rewritten(low, function, args, keywords)
+            found = bodies.ahead(low, function, args, keywords) if low.internal else NotImplemented
+            return rewritten(low, function, args, keywords) if found is NotImplemented else found
         return handler(self, low, args, keywords)
 
     # ---- derivatives

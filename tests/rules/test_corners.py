@@ -136,6 +136,18 @@ def test_a_tie_gives_half_to_each(function):
         assert slope(function, at, at, along=1) == 0.5
 
 
+@pytest.mark.parametrize("scale", [1e-320, 1e-200, 1.0, 1e200, 1e308])
+def test_slopes_of_a_radius_at_any_scale(scale):
+    x, y = np.array([0.6 * scale]), np.array([0.8 * scale])
+    for along, wanted in ((0, 0.6), (1, 0.8)):
+        assert slope(np.hypot, x, y, along=along) == pytest.approx(wanted, rel=1e-3)
+    z = x + 1j * y
+    assert slope(np.abs, z) == pytest.approx(0.6, rel=1e-3)
+    if scale > 1e-300:  # else the slope is infinite
+        assert slope(np.arctan2, y, x) == pytest.approx(0.6 / scale, rel=1e-3)
+        assert slope(np.angle, z) == pytest.approx(-0.8 / scale, rel=1e-3)
+
+
 def test_missing_values_get_nothing():
     nan = np.array([np.nan])
     assert slope(np.fmax, nan, ONE, along=0) == 0
