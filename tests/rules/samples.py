@@ -934,6 +934,36 @@ case(np.fft.ifftshift, R(5))
 case(fitted, R(3, 2), 2, 0)
 case(fitted, R(3, 2), 5, 1)
 
+# ---- complex arguments
+
+for name in (
+    "exp exp2 expm1 log log2 log10 log1p sqrt square reciprocal sin cos tan arcsin arccos arctan"
+    " sinh cosh tanh arcsinh arccosh arctanh absolute negative positive conjugate real imag angle"
+).split():
+    case(getattr(np, name), Z(3))
+for f in (np.add, np.subtract, np.multiply, np.divide, np.power, np.float_power):
+    case(f, Z(3), Z(3))
+for f in (np.sum, np.prod, np.mean, np.var, np.std, np.cumsum, np.cumprod, np.diff, np.average):
+    case(f, Z(3, 3))
+    case(f, Z(3, 3), axis=1)
+for f in (
+    np.trace,
+    np.ravel,
+    np.transpose,
+    np.tril,
+    np.gradient,
+    np.trapezoid,
+    np.nansum,
+    np.nanmean,
+):
+    case(f, Z(3, 3))
+for f in (np.dot, np.inner, np.outer, np.kron, np.tensordot, np.linalg.solve, np.cross):
+    case(f, Z(3, 3), Z(3, 3))
+case(np.interp, np.float64(0.3), _knots, Z(4))
+case(np.polyval, Z(3), Z(2))
+case(np.einsum, "ij,jk->ik", Z(2, 3), Z(3, 2))
+case(np.linalg.matrix_power, Z(3, 3), 3)
+
 # ---- complex numbers of Python
 
 for f in (cmath.exp, cmath.log, cmath.log10, cmath.sqrt, cmath.sin, cmath.cos, cmath.tan):
