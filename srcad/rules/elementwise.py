@@ -212,6 +212,13 @@ def fmax(x, y, *, dx, dy, out):
     return w * dx + (1 - w) * dy
 
 
+@registry.composition(np.clip, wrt=("a", "min", "max"))
+def clip_by_name(a, a_min=None, a_max=None, *, min=None, max=None):
+    if min is None and max is None:
+        return NotImplemented
+    return np.clip(a, min, max)
+
+
 @differential(np.clip)
 def clip(a, a_min=None, a_max=None, *, da, da_min, da_max):
     """On a bound, half to the array and half to the bound, as the `minimum` of the `maximum`."""

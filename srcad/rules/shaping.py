@@ -445,8 +445,16 @@ def copy(ct, a, order="K"):
     return ct
 
 
+@composition(np.array, wrt="a", sequences=("a",))
+def array_of_rank(a, dtype=None, *, copy=True, order="K", subok=False, ndmin=0):
+    if ndmin == 0:
+        return NotImplemented
+    x = np.asarray(a, dtype)
+    return np.reshape(x, (1,) * max(ndmin - np.ndim(x), 0) + np.shape(x))
+
+
 @differential(np.array, np.asarray, np.asanyarray, sequences=("a",))
-def array(a, dtype=None, order="K", *, da):
+def array(a, dtype=None, order="K", *, copy=True, subok=False, da):
     """A cast to integers or booleans cuts the derivative."""
     if dtype is None or (isinstance(a, np.ndarray) and a.dtype == dtype):
         return da if isinstance(a, np.ndarray) else np.array(da)
@@ -456,7 +464,7 @@ def array(a, dtype=None, order="K", *, da):
 
 
 @linear(np.array, np.asarray, np.asanyarray, wrt="a", sequences=("a",))
-def array_transpose(ct, a, dtype=None, order="K"):
+def array_transpose(ct, a, dtype=None, order="K", *, copy=True, subok=False):
     """Of a number, an array, or lists and tuples of them, nested up to three deep."""
     levels = nesting(a)
     if levels == 0:

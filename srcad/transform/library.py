@@ -140,7 +140,8 @@ class CompilerLibrary:
         if handler is None:
             found = bodies.ahead(low, function, args, keywords) if low.internal else NotImplemented
             return rewritten(low, function, args, keywords) if found is NotImplemented else found
-        return handler(self, low, args, keywords)
+        found = handler(self, low, args, keywords)
+        return rewritten(low, function, args, keywords) if found is NotImplemented else found
 
     # ---- derivatives
 
