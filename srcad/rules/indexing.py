@@ -5,7 +5,16 @@ import operator
 import numpy as np
 
 from srcad.rules.intrinsics import evened, unbroadcast
-from srcad.rules.registry import composition, differential, is_sequence, linear, methods, pullback
+from srcad.rules.registry import (
+    composition,
+    constant,
+    differential,
+    is_sequence,
+    linear,
+    methods,
+    pullback,
+)
+from srcad.runtime import segments
 
 
 @linear(operator.getitem, wrt="x")
@@ -90,6 +99,16 @@ def select(ct, condlist, choicelist, default=0):
 @linear(np.bincount, wrt="weights")
 def bincount(ct, x, weights=None, minlength=0):
     return ct[x].astype(np.result_type(weights))
+
+
+constant(segments)
+
+
+@linear(np.add.reduceat, wrt="array")
+def add_reduceat(ct, array, indices, axis=0, dtype=None, *, array_bar):
+    places, sums = segments(indices, np.shape(array)[axis])
+    before = (slice(None),) * (axis % np.ndim(array))
+    array_bar[(*before, places)] += ct[(*before, sums)]
 
 
 # ---- order

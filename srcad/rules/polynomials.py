@@ -27,6 +27,29 @@ def roots(p, *, dp, out):
     return -over(np.polyval(dp, out), slope)
 
 
+def leading(p):
+    """The coefficients without the zeros in front, of which all but one are left out."""
+    x = np.atleast_1d(p)
+    return x[np.argmax(np.append(x[:-1] != 0, True)) :]
+
+
+@composition(np.polymul, wrt=("a1", "a2"))
+def polymul(a1, a2):
+    return np.convolve(leading(a1), leading(a2))
+
+
+@differential(np.poly)
+def poly(seq_of_zeros, *, dseq_of_zeros):
+    """Each coefficient is linear in each root; of the others there is a polynomial, too."""
+    n = np.size(seq_of_zeros)
+    if np.ndim(seq_of_zeros) != 1:
+        raise MissingRule(None, "poly is supported for a sequence of roots")
+    kind = np.result_type(seq_of_zeros)
+    others = np.array([np.poly(np.delete(seq_of_zeros, k)) for k in range(n)]).astype(kind)
+    change = -(dseq_of_zeros @ np.reshape(others, (n, n)))
+    return np.concatenate((np.zeros(1, kind), change))
+
+
 @composition(np.polyfit, wrt=("x", "y", "w"))
 def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
     if full or cov:

@@ -208,6 +208,17 @@ def block(arrays):
     raise MissingRule(None, "block is supported for lists up to three deep")
 
 
+@composition(type(np.r_).__getitem__, wrt="key", sequences=("key",))
+def concatenator(self, key):
+    """`np.r_[x, 1.0]` and `np.c_[x, y]`, of arrays and numbers."""
+    items = key if isinstance(key, tuple) else (key,)
+    if any(isinstance(item, (str, slice)) for item in items):
+        raise MissingRule(None, "ranges and directives among the items are not supported")
+    if self is np.c_:
+        return np.column_stack(items)
+    return np.concatenate([np.atleast_1d(item) for item in items])
+
+
 @linear(np.append, wrt=("arr", "values"))
 def append(ct, arr, values, axis=None):
     if axis is None:

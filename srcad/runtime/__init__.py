@@ -6,7 +6,17 @@ from srcad.runtime.determinants import cofactors, is_regular, minors
 from srcad.runtime.matrices import frechet, row_order
 from srcad.runtime.order import evened
 from srcad.runtime.products import over, times
-from srcad.runtime.shapes import add, add_at, copied, fitted, own, shadow, unbroadcast, zeros_like
+from srcad.runtime.shapes import (
+    add,
+    add_at,
+    copied,
+    fitted,
+    own,
+    segments,
+    shadow,
+    unbroadcast,
+    zeros_like,
+)
 from srcad.runtime.special import bessel_i, polygamma
 
 __all__ = [
@@ -27,6 +37,7 @@ __all__ = [
     "require_number",
     "require_scalar",
     "row_order",
+    "segments",
     "shadow",
     "stop_gradient",
     "times",

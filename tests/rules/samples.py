@@ -412,6 +412,10 @@ case(np.dstack, [R(2, 3), R(2, 3, 2)])
 case(np.dstack, [R(3), R(3)])
 case(np.column_stack, [R(3), R(3, 2)])
 case(np.append, R(2, 3), R())
+for items in ((R(3), R()), (R(), R(), R(2)), (R(2, 3), R(1, 3))):
+    case(type(np.r_).__getitem__, np.r_, items)
+for items in ((R(3), R(3)), (R(2, 3), R(2)), (R(), R())):
+    case(type(np.c_).__getitem__, np.c_, items)
 case(np.block, [[R(2, 2), R(2, 1)], [R(1, 3)]])
 case(np.block, [R(2, 2), R(2, 1)])
 for axis in (0, 1):
@@ -568,6 +572,9 @@ case(np.bincount, np.array([0, 2, 2, 1]), R(4), 6)
 for axis in (None, 0, 1, -1):
     case(np.sort, R(3, 4), axis)
     case(np.partition, R(3, 4), 2, axis)
+for starts in ([0, 2], [0, 3, 1], [2, 2, 0, 4]):
+    case(np.add.reduceat, R(5), starts)
+    case(np.add.reduceat, R(3, 5), starts, 1)
 case(np.sort, R(5))
 case(np.unique, R(5))
 case(np.unique, R(2, 3))
@@ -676,6 +683,9 @@ for f in (np.roots, polynomial.polyroots):
     case(f, np.array([1.0, -6.0, 11.0, -5.0]))
     case(f, np.array([1.0, 2.0, 3.0, 1.5]))
     case(f, Z(4))
+case(np.polymul, R(3), R(4))
+case(np.poly, R(4))
+case(np.poly, R(1))
 case(np.vander, R(3))
 case(np.vander, R(3), 5, True)
 case(np.polyfit, R(6), R(6), 2)

@@ -228,6 +228,20 @@ def test_one_convention_for_ties(f, wanted):
         assert srcad.jvp(f, (x,), (np.eye(4)[k],))[1] == wanted[k]
 
 
+def test_products_of_polynomials_drop_zeros_in_front():
+    for p in (np.array([0.0, 0.0, 1.5, -0.3]), np.zeros(3)):
+
+        def f(q, p=p):
+            product = np.polymul(p, q)
+            return np.sum(product * product) + len(product)
+
+        q = np.array([2.0, 0.5])
+        value, gradient = srcad.value_and_grad(f)(q)
+        assert value == f(q)
+        change = [(f(q + 1e-6 * e) - f(q - 1e-6 * e)) / 2e-6 for e in np.eye(2)]
+        np.testing.assert_allclose(gradient, change, rtol=1e-8, atol=1e-8)
+
+
 def test_products_with_zeros():
     assert np.array_equal(gradient(np.prod, np.array([2.0, 0.0, 3.0])), [0, 6, 0])
     assert np.array_equal(gradient(np.prod, np.array([0.0, 0.0, 3.0])), [0, 0, 0])
