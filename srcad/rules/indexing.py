@@ -4,6 +4,7 @@ import operator
 
 import numpy as np
 
+from srcad.errors import MissingRule
 from srcad.rules.intrinsics import evened, unbroadcast
 from srcad.rules.registry import (
     composition,
@@ -99,6 +100,16 @@ def select(ct, condlist, choicelist, default=0):
 @linear(np.bincount, wrt="weights")
 def bincount(ct, x, weights=None, minlength=0):
     return ct[x].astype(np.result_type(weights))
+
+
+@composition(np.lib.stride_tricks.sliding_window_view, wrt="x")
+def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=False):
+    """Along one axis; the windows are copies."""
+    if not isinstance(window_shape, int) or (axis is None and np.ndim(x) != 1):
+        raise MissingRule(None, "sliding_window_view is supported along one axis")
+    k = 0 if axis is None else axis % np.ndim(x)
+    starts = np.arange(np.shape(x)[k] - window_shape + 1)
+    return np.moveaxis(np.take(x, starts[:, None] + np.arange(window_shape), k), k + 1, -1)
 
 
 constant(segments)

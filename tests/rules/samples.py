@@ -572,6 +572,8 @@ case(np.bincount, np.array([0, 2, 2, 1]), R(4), 6)
 for axis in (None, 0, 1, -1):
     case(np.sort, R(3, 4), axis)
     case(np.partition, R(3, 4), 2, axis)
+case(np.lib.stride_tricks.sliding_window_view, R(5), 2)
+case(np.lib.stride_tricks.sliding_window_view, R(3, 5, 2), 3, 1)
 for starts in ([0, 2], [0, 3, 1], [2, 2, 0, 4]):
     case(np.add.reduceat, R(5), starts)
     case(np.add.reduceat, R(3, 5), starts, 1)
