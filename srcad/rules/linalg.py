@@ -239,17 +239,21 @@ def eig(a, *, da, out):
     return np.real(dw), np.real(dv)
 
 
-@differential(np.linalg.lstsq)
-def lstsq(a, b, rcond=None, *, da, db, out):
-    """Where the rank does not change."""
-    x = out[0]
+def least_squares(a, b, x, da, db):
+    """The changes of the solution, of the squares that are left and of the singular values."""
     p = np.linalg.pinv(a)
     rest = b - a @ x
     change = db - da @ x
     dx = p @ (change + adjoint(p) @ (adjoint(da) @ rest))
     dx = dx + adjoint(da) @ (adjoint(p) @ x) - p @ (a @ (adjoint(da) @ (adjoint(p) @ x)))
-    squares = 2 * np.sum(np.real(np.conj(rest) * change), 0)
-    return dx, np.reshape(squares, -1)[: np.size(out[1])], 0, singular_change(a, da)
+    return dx, 2 * np.sum(np.real(np.conj(rest) * change), 0), singular_change(a, da)
+
+
+@differential(np.linalg.lstsq)
+def lstsq(a, b, rcond=None, *, da, db, out):
+    """Where the rank does not change."""
+    dx, squares, values = least_squares(a, b, out[0], da, db)
+    return dx, np.reshape(squares, -1)[: np.size(out[1])], 0, values
 
 
 @composition(np.linalg.multi_dot, wrt="arrays", sequences=("arrays",))
