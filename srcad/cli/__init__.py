@@ -1,8 +1,9 @@
-"""The command `srcad`: show, check and save the derivative of a function.
+"""The command `srcad`: show, check and save the derivative of a function, and list the rules.
 
 srcad show scipy.optimize:rosen --check
 srcad check model.py:energy --args 'np.ones(3), steps=4'
 srcad emit model.py:Model.loss --args 'Model(2.0), 1.5' -o loss_grad.py
+srcad rules tanh
 """
 
 from __future__ import annotations
@@ -25,13 +26,28 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; the exit status."""
     options = _parser().parse_args(argv)
     try:
-        return _run(options)
+        return _rules(options) if options.command == "rules" else _run(options)
     except SrcadError as error:
         print(error, file=sys.stderr)
         return REFUSED
     except BrokenPipeError:  # of `srcad show … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return AGREEMENT
+
+
+def _rules(options: argparse.Namespace) -> int:
+    from srcad.rules.coverage import described, page
+
+    if options.coverage:
+        print(page(), end="")
+        return AGREEMENT
+    name = options.name
+    found = list(described(lambda n: name is None or name in (n, n.rpartition(".")[2])))
+    if not found:
+        print(f"no rule for {name}: `srcad rules --coverage` lists what there is", file=sys.stderr)
+        return REFUSED
+    print("\n\n".join(found))
+    return AGREEMENT
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -93,6 +109,10 @@ def _parser() -> argparse.ArgumentParser:
     emit = commands.add_parser("emit", help="save the source of a derivative as a module")
     _add_common(emit, modes=("reverse", "forward"))
     emit.add_argument("-o", "--output", required=True, metavar="FILE.py", help="the file to write")
+
+    listed = commands.add_parser("rules", help="print derivative rules")
+    listed.add_argument("name", nargs="?", metavar="NAME", help="of a function; by default all")
+    listed.add_argument("--coverage", action="store_true", help="print what has a rule, by module")
     return parser
 
 

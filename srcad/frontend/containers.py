@@ -313,6 +313,10 @@ def get_item(low: Lowering, obj: Abstract, index: Abstract) -> Abstract:
             return wrap(
                 low, low.builder.apply(operator.getitem, obj, low.atom(index)), element=True
             )
+        case Static(value=known):
+            method = getattr(type(known), "__getitem__", None)
+            if low.session.library.is_known(method):  # np.r_[x, 1.0]
+                return calls.call(low, Static(method), [obj, index], {})
     return wrap(low, low.builder.apply(operator.getitem, low.atom(obj), low.atom(index)))
 
 

@@ -63,6 +63,8 @@ _CATALOGUE = (
     "indexing",
     "sequences",
     "grids",
+    "polynomials",
+    "mapping",
     "products",
     "linalg",
     "fft",

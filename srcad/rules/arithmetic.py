@@ -118,7 +118,8 @@ def power(x, y, *, dx, dy, out):
 def absolute(x, *, dx, out):
     """At 0 the derivative is 0. Of complex x: the derivative of the modulus in both parts."""
     if np.iscomplexobj(x):
-        return np.real(np.conj(x) * dx) / np.where(out == 0, 1, out)
+        r = np.where(out == 0, 1, out)
+        return np.real(x) / r * np.real(dx) + np.imag(x) / r * np.imag(dx)
     return np.sign(x) * dx
 
 

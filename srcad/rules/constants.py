@@ -1,6 +1,7 @@
 """What has a zero derivative everywhere it has one, and what acts on the outside."""
 
 import bisect
+import cmath
 import math
 import operator
 import time
@@ -68,7 +69,22 @@ constant(*_named(np, "zeros ones empty zeros_like ones_like empty_like eye ident
 constant(*_named(np, "indices tril_indices triu_indices diag_indices tril_indices_from ix_"))
 constant(*_named(np, "triu_indices_from mask_indices unravel_index ravel_multi_index ndindex"))
 
+constant(*_named(np, "bartlett blackman hamming hanning diag_indices_from"))
+constant(*_named(np.fft, "fftfreq rfftfreq"))
+
+# names and texts
+constant(*_named(np, "base_repr binary_repr typename isnat isfortran einsum_path array2string"))
+constant(*_named(np, "array_repr array_str format_float_positional format_float_scientific"))
+constant(*_named(np, "get_printoptions geterr getbufsize packbits unpackbits"))
+constant(*_named(cmath, "isclose isfinite isinf isnan"))
+
 # the outside
+DRAWS = (
+    " bytes chisquare dirichlet f geometric gumbel hypergeometric laplace logistic logseries"
+    " multinomial negative_binomial noncentral_chisquare noncentral_f pareto power ranf rayleigh"
+    " sample standard_cauchy standard_exponential standard_gamma standard_t triangular vonmises"
+    " wald weibull zipf random_integers get_state set_state"
+)
 effect(print, input, open)
 effect(*_named(time, "time perf_counter monotonic process_time sleep"))
 effect(*_named(np, "save savez savetxt set_printoptions seterr"))
@@ -76,14 +92,15 @@ effect(
     *_named(
         np.random,
         "seed random rand randn randint random_sample uniform normal standard_normal choice shuffle"
-        " permutation beta binomial exponential gamma poisson lognormal multivariate_normal",
+        " permutation beta binomial exponential gamma poisson lognormal multivariate_normal"
+        + DRAWS,
     )
 )
 effect(
     *_named(
         np.random.Generator,
         "random uniform normal standard_normal integers choice shuffle permutation permuted beta"
-        " binomial exponential gamma poisson lognormal multivariate_normal",
+        " binomial exponential gamma poisson lognormal multivariate_normal" + DRAWS,
     )
 )
 effect(np.random.default_rng)

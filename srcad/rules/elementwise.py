@@ -4,6 +4,7 @@ Written for NumPy; on Python floats the same bodies read as `math`. Formulas of 
 functions hold for complex arguments as well.
 """
 
+import cmath
 import math
 from functools import partial
 
@@ -11,12 +12,13 @@ import numpy as np
 
 from srcad.rules import registry
 from srcad.rules.intrinsics import over
+from srcad.runtime import bessel_i
 
 differential = partial(registry.differential, elementwise=True)
 linear = partial(registry.linear, elementwise=True)
 
 
-@differential(np.exp, math.exp)
+@differential(np.exp, math.exp, cmath.exp)
 def exp(x, *, dx, out):
     return out * dx
 
@@ -36,7 +38,7 @@ def log(x, *, dx):
     return over(dx, x)
 
 
-@differential(math.log, domain="positive")
+@differential(math.log, cmath.log, domain="positive")
 def log_to_base(x, base=None, *, dx, dbase, out):
     if base is None:
         return over(dx, x)
@@ -49,7 +51,7 @@ def log2(x, *, dx):
     return over(dx, x) / math.log(2)
 
 
-@differential(np.log10, math.log10, domain="positive")
+@differential(np.log10, math.log10, cmath.log10, domain="positive")
 def log10(x, *, dx):
     return over(dx, x) / math.log(10)
 
@@ -59,7 +61,7 @@ def log1p(x, *, dx):
     return over(dx, 1 + x)
 
 
-@differential(np.sqrt, math.sqrt, domain="positive")
+@differential(np.sqrt, math.sqrt, cmath.sqrt, domain="positive")
 def sqrt(x, *, dx, out):
     return over(dx, 2 * out)
 
@@ -79,32 +81,32 @@ def reciprocal(x, *, dx):
     return -over(dx, x * x)
 
 
-@differential(np.sin, math.sin)
+@differential(np.sin, math.sin, cmath.sin)
 def sin(x, *, dx):
     return np.cos(x) * dx
 
 
-@differential(np.cos, math.cos)
+@differential(np.cos, math.cos, cmath.cos)
 def cos(x, *, dx):
     return -np.sin(x) * dx
 
 
-@differential(np.tan, math.tan)
+@differential(np.tan, math.tan, cmath.tan)
 def tan(x, *, dx, out):
     return (1 + out * out) * dx
 
 
-@differential(np.arcsin, math.asin, domain="unit")
+@differential(np.arcsin, math.asin, cmath.asin, domain="unit")
 def arcsin(x, *, dx):
     return over(dx, np.sqrt((1 - x) * (1 + x)))
 
 
-@differential(np.arccos, math.acos, domain="unit")
+@differential(np.arccos, math.acos, cmath.acos, domain="unit")
 def arccos(x, *, dx):
     return -over(dx, np.sqrt((1 - x) * (1 + x)))
 
 
-@differential(np.arctan, math.atan)
+@differential(np.arctan, math.atan, cmath.atan)
 def arctan(x, *, dx):
     return dx / (1 + x * x)
 
@@ -112,37 +114,38 @@ def arctan(x, *, dx):
 @differential(np.arctan2, math.atan2)
 def arctan2(y, x, *, dy, dx):
     """At the origin, where there is no derivative, 0."""
-    r2 = x * x + y * y
-    return (x * dy - y * dx) / np.where(r2 == 0, 1, r2)
+    r = np.hypot(x, y)
+    r = np.where(r == 0, 1, r)
+    return (x / r * dy - y / r * dx) / r
 
 
-@differential(np.sinh, math.sinh)
+@differential(np.sinh, math.sinh, cmath.sinh)
 def sinh(x, *, dx):
     return np.cosh(x) * dx
 
 
-@differential(np.cosh, math.cosh)
+@differential(np.cosh, math.cosh, cmath.cosh)
 def cosh(x, *, dx):
     return np.sinh(x) * dx
 
 
-@differential(np.tanh, math.tanh)
+@differential(np.tanh, math.tanh, cmath.tanh)
 def tanh(x, *, dx, out):
     return (1 - out * out) * dx
 
 
-@differential(np.arcsinh, math.asinh)
+@differential(np.arcsinh, math.asinh, cmath.asinh)
 def arcsinh(x, *, dx):
     return dx / np.sqrt(x * x + 1)
 
 
-@differential(np.arccosh, math.acosh, domain="above one")
+@differential(np.arccosh, math.acosh, cmath.acosh, domain="above one")
 def arccosh(x, *, dx):
     # Two roots: sqrt(x * x - 1) is on the wrong branch for complex x in the left half plane.
     return over(dx, np.sqrt(x - 1) * np.sqrt(x + 1))
 
 
-@differential(np.arctanh, math.atanh, domain="unit")
+@differential(np.arctanh, math.atanh, cmath.atanh, domain="unit")
 def arctanh(x, *, dx):
     return over(dx, (1 - x) * (1 + x))
 
@@ -150,7 +153,8 @@ def arctanh(x, *, dx):
 @differential(np.hypot)
 def hypot(x, y, *, dx, dy, out):
     """At the origin 0, a subgradient."""
-    return (x * dx + y * dy) / np.where(out == 0, 1, out)
+    r = np.where(out == 0, 1, out)
+    return x / r * dx + y / r * dy
 
 
 @differential(math.erf)
@@ -206,6 +210,13 @@ def fmax(x, y, *, dx, dy, out):
     """A tie gives half to each argument, a nan argument gets nothing."""
     w = np.where(x == y, 0.5, x == out)
     return w * dx + (1 - w) * dy
+
+
+@registry.composition(np.clip, wrt=("a", "min", "max"))
+def clip_by_name(a, a_min=None, a_max=None, *, min=None, max=None):
+    if min is None and max is None:
+        return NotImplemented
+    return np.clip(a, min, max)
 
 
 @differential(np.clip)
@@ -293,10 +304,67 @@ def sinc(x, *, dx):
     return np.pi * np.where(np.abs(t) < 0.5, series, closed) * dx
 
 
+@differential(np.i0)
+def i0(x, *, dx):
+    return bessel_i(1, x) * dx
+
+
+@differential(bessel_i)
+def bessel_i_differential(n, x, *, dx):
+    return (bessel_i(n - 1, x) + bessel_i(n + 1, x)) / 2 * dx
+
+
+@registry.composition(np.kaiser, wrt="beta")
+def kaiser(M, beta):
+    middle = (M - 1) / 2
+    parts = (np.arange(M) - middle) / max(middle, 0.5)
+    return np.i0(beta * np.sqrt(1 - parts * parts)) / np.i0(beta)
+
+
 @differential(np.nan_to_num)
-def nan_to_num(x, *, dx):
+def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None, *, dx):
     """What is replaced has derivative 0."""
     return np.where(np.isfinite(x), dx, 0)
+
+
+def side_by_side(A, B):
+    """`A` with an axis of size 1 for each of `B`."""
+    return np.reshape(A, np.shape(A) + (1,) * np.ndim(B))
+
+
+@registry.composition(np.divide.outer, wrt=("A", "B"))
+def divide_outer(A, B):
+    return side_by_side(A, B) / B
+
+
+@registry.composition(np.power.outer, wrt=("A", "B"))
+def power_outer(A, B):
+    return side_by_side(A, B) ** B
+
+
+@registry.composition(np.maximum.outer, wrt=("A", "B"))
+def maximum_outer(A, B):
+    return np.maximum(side_by_side(A, B), B)
+
+
+@registry.composition(np.minimum.outer, wrt=("A", "B"))
+def minimum_outer(A, B):
+    return np.minimum(side_by_side(A, B), B)
+
+
+@registry.composition(np.hypot.outer, wrt=("A", "B"))
+def hypot_outer(A, B):
+    return np.hypot(side_by_side(A, B), B)
+
+
+@registry.composition(np.arctan2.outer, wrt=("A", "B"))
+def arctan2_outer(A, B):
+    return np.arctan2(side_by_side(A, B), B)
+
+
+@registry.composition(np.logaddexp.outer, wrt=("A", "B"))
+def logaddexp_outer(A, B):
+    return np.logaddexp(side_by_side(A, B), B)
 
 
 @linear(np.conjugate, np.ndarray.conj, np.ndarray.conjugate, np.generic.conj, wrt="x")
@@ -318,13 +386,24 @@ def imag(ct, val):
     return -1j * np.real(ct)
 
 
-@differential(np.angle)
+@differential(np.angle, cmath.phase)
 def angle(z, *, dz):
     """At the origin 0. Of real z: 0."""
     if not np.iscomplexobj(z):
         return 0 * dz
-    r2 = np.real(z) * np.real(z) + np.imag(z) * np.imag(z)
-    return np.imag(np.conj(z) * dz) / np.where(r2 == 0, 1, r2)
+    r = np.abs(z)
+    r = np.where(r == 0, 1, r)
+    return (np.real(z) / r * np.imag(dz) - np.imag(z) / r * np.real(dz)) / r
+
+
+@registry.composition(cmath.polar, wrt="z")
+def polar(z):
+    return abs(z), cmath.phase(z)
+
+
+@registry.composition(cmath.rect, wrt=("r", "phi"))
+def rect(r, phi):
+    return r * complex(math.cos(phi), math.sin(phi))
 
 
 @linear(complex, wrt=("real", "imag"))

@@ -21,6 +21,32 @@ def interp(x, xp, fp, left=None, right=None, *, dx, dxp, dfp, dleft, dright):
     return np.where(x < xp[0], below, np.where(x > xp[-1], above, inside))
 
 
+@composition(np.interp, wrt=("x", "xp", "fp"))
+def interp_around(x, xp, fp, left=None, right=None, period=None):
+    """Of periodic data, as NumPy has it: by data that go on for one step."""
+    if period is None:
+        return NotImplemented
+    x, xp = x % period, xp % period
+    order = np.argsort(xp)
+    xp, fp = xp[order], fp[order]
+    places = np.concatenate((xp[-1:] - period, xp, xp[:1] + period))
+    return np.interp(x, places, np.concatenate((fp[-1:], fp, fp[:1])))
+
+
+@composition(np.diff, wrt=("a", "prepend", "append"))
+def diff_of_more(a, n=1, axis=-1, prepend=None, append=None):
+    if prepend is None and append is None:
+        return NotImplemented
+    size = np.shape(np.take(a, [0], axis))
+    if prepend is not None:
+        first = np.broadcast_to(prepend, size) if np.ndim(prepend) == 0 else prepend
+        a = np.concatenate((first, a), axis)
+    if append is not None:
+        last = np.broadcast_to(append, size) if np.ndim(append) == 0 else append
+        a = np.concatenate((a, last), axis)
+    return np.diff(a, n, axis)
+
+
 @linear(np.diff, wrt="a")
 def diff(ct, a, n=1, axis=-1):
     k = axis % np.ndim(a)
@@ -33,9 +59,14 @@ def diff(ct, a, n=1, axis=-1):
     return -change if n % 2 else change
 
 
-@differential(np.ediff1d)
-def ediff1d(ary, *, dary):
-    return np.diff(np.reshape(dary, -1))
+@composition(np.ediff1d, wrt=("ary", "to_end", "to_begin"))
+def ediff1d(ary, to_end=None, to_begin=None):
+    changes = np.diff(np.reshape(ary, -1))
+    if to_begin is not None:
+        changes = np.concatenate((np.reshape(to_begin, -1), changes))
+    if to_end is not None:
+        changes = np.concatenate((changes, np.reshape(to_end, -1)))
+    return changes
 
 
 def slope_along(f, df, axis, steps, dsteps, edge_order):
@@ -132,10 +163,11 @@ def polyval_transpose(ct, p, x):
     degrees = np.arange(len(p) - 1, -1, -1, dtype=np.result_type(p))
     terms = ct * x ** np.reshape(degrees, (-1,) + (1,) * np.ndim(ct))
     aligned = size[:1] + (1,) * (np.ndim(ct) - np.ndim(p) + 1) + size[1:]
-    return np.reshape(unbroadcast(terms, aligned), size)
+    to_p = np.reshape(unbroadcast(terms, aligned), size)
+    return to_p if np.iscomplexobj(p) else np.real(to_p)
 
 
 @differential(np.unwrap)
-def unwrap(p, *, dp):
+def unwrap(p, discont=None, axis=-1, *, period=6.283185307179586, dp):
     """The jumps are locally constant."""
     return 1 * dp

@@ -4,8 +4,18 @@ import operator
 
 import numpy as np
 
+from srcad.errors import MissingRule
 from srcad.rules.intrinsics import evened, unbroadcast
-from srcad.rules.registry import differential, is_sequence, linear, methods, pullback
+from srcad.rules.registry import (
+    composition,
+    constant,
+    differential,
+    is_sequence,
+    linear,
+    methods,
+    pullback,
+)
+from srcad.runtime import segments
 
 
 @linear(operator.getitem, wrt="x")
@@ -73,6 +83,11 @@ def choose(ct, a, choices):
     ]
 
 
+@composition(np.ndarray.choose, wrt="choices", sequences=("choices",))
+def choose_method(self, choices):
+    return np.choose(self, choices)
+
+
 @linear(np.select, wrt=("choicelist", "default"), sequences=("choicelist",))
 def select(ct, condlist, choicelist, default=0):
     n = len(choicelist)
@@ -85,6 +100,26 @@ def select(ct, condlist, choicelist, default=0):
 @linear(np.bincount, wrt="weights")
 def bincount(ct, x, weights=None, minlength=0):
     return ct[x].astype(np.result_type(weights))
+
+
+@composition(np.lib.stride_tricks.sliding_window_view, wrt="x")
+def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=False):
+    """Along one axis; the windows are copies."""
+    if not isinstance(window_shape, int) or (axis is None and np.ndim(x) != 1):
+        raise MissingRule(None, "sliding_window_view is supported along one axis")
+    k = 0 if axis is None else axis % np.ndim(x)
+    starts = np.arange(np.shape(x)[k] - window_shape + 1)
+    return np.moveaxis(np.take(x, starts[:, None] + np.arange(window_shape), k), k + 1, -1)
+
+
+constant(segments)
+
+
+@linear(np.add.reduceat, wrt="array")
+def add_reduceat(ct, array, indices, axis=0, dtype=None, *, array_bar):
+    places, sums = segments(indices, np.shape(array)[axis])
+    before = (slice(None),) * (axis % np.ndim(array))
+    array_bar[(*before, places)] += ct[(*before, sums)]
 
 
 # ---- order
@@ -121,6 +156,20 @@ def partition(a, kth, axis=-1, kind="introselect", *, da, out):
     ranks = np.argsort(np.argsort(out, axis=k, kind="stable"), axis=k)
     ordered = np.take_along_axis(x, order, k)
     return np.take_along_axis(evened(np.take_along_axis(dx, order, k), ordered, k), ranks, k)
+
+
+@composition(np.unique, wrt="ar")
+def unique(ar):
+    """The values alone; missing ones count as equal."""
+    values = np.sort(np.reshape(ar, -1))
+    missing = np.isnan(values)
+    same = (values[1:] == values[:-1]) | (missing[1:] & missing[:-1])
+    return values[np.concatenate((np.ones(min(np.size(ar), 1), bool), np.logical_not(same)))]
+
+
+@composition(np.sort_complex, wrt="a")
+def sort_complex(a):
+    return np.sort(a, -1) + 0j
 
 
 # ---- diagonals and triangles

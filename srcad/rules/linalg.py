@@ -205,45 +205,55 @@ def qr(a, mode="reduced", *, da, out):
     return dr if mode == "r" else (dq, dr)
 
 
+def in_eigenvectors(a, da, v):
+    """The change of a matrix in the basis of its eigenvectors, which may be complex."""
+    return np.linalg.inv(v) @ da.astype(np.result_type(a, np.complex64)) @ v
+
+
 @differential(np.linalg.eigvals)
 def eigvals(a, *, da, out):
     """Of different eigenvalues."""
-    v = np.linalg.eig(a)[1]
-    kind = np.result_type(a, np.complex64)
-    change = np.sum(np.swapaxes(np.linalg.inv(v), -1, -2) * (da.astype(kind) @ v), -2)
+    change = np.diagonal(in_eigenvectors(a, da, np.linalg.eig(a)[1]), 0, -2, -1)
     return change if np.iscomplexobj(out) else np.real(change)
 
 
-@differential(np.linalg.eig)
-def eig(a, *, da, out):
-    """Vectors of length 1 whose largest entry is real, as LAPACK has it. Of equal eigenvalues as
-    `eigh`."""
-    w, v = out
-    kind = np.result_type(a, np.complex64)
-    inner = np.linalg.inv(v) @ da.astype(kind) @ v
+def turned(inner, w, v):
+    """The change of eigenvectors that keep length 1 and a real largest entry, as LAPACK's do."""
     gaps = w[..., None, :] - w[..., :, None]
     turn = v @ over(inner, np.where(np.eye(np.shape(w)[-1], dtype=bool), np.inf, gaps))
     largest = np.argmax(np.abs(v), -2)[..., None, :]
     stretch = np.real(np.sum(np.conj(v) * turn, -2, keepdims=True))
     twist = np.imag(np.take_along_axis(turn, largest, -2))
-    dv = turn - v * stretch - v * (1j * (twist / np.real(np.take_along_axis(v, largest, -2))))
+    return turn - v * stretch - v * (1j * (twist / np.real(np.take_along_axis(v, largest, -2))))
+
+
+@differential(np.linalg.eig)
+def eig(a, *, da, out):
+    """Of equal eigenvalues as `eigh`."""
+    w, v = out
+    inner = in_eigenvectors(a, da, v)
     dw = np.diagonal(inner, 0, -2, -1)
+    dv = turned(inner, w, v)
     if np.iscomplexobj(w):
         return dw, dv
     return np.real(dw), np.real(dv)
 
 
-@differential(np.linalg.lstsq)
-def lstsq(a, b, rcond=None, *, da, db, out):
-    """Where the rank does not change."""
-    x = out[0]
+def least_squares(a, b, x, da, db):
+    """The changes of the solution, of the squares that are left and of the singular values."""
     p = np.linalg.pinv(a)
     rest = b - a @ x
     change = db - da @ x
     dx = p @ (change + adjoint(p) @ (adjoint(da) @ rest))
     dx = dx + adjoint(da) @ (adjoint(p) @ x) - p @ (a @ (adjoint(da) @ (adjoint(p) @ x)))
-    squares = 2 * np.sum(np.real(np.conj(rest) * change), 0)
-    return dx, np.reshape(squares, -1)[: np.size(out[1])], 0, singular_change(a, da)
+    return dx, 2 * np.sum(np.real(np.conj(rest) * change), 0), singular_change(a, da)
+
+
+@differential(np.linalg.lstsq)
+def lstsq(a, b, rcond=None, *, da, db, out):
+    """Where the rank does not change."""
+    dx, squares, values = least_squares(a, b, out[0], da, db)
+    return dx, np.reshape(squares, -1)[: np.size(out[1])], 0, values
 
 
 @composition(np.linalg.multi_dot, wrt="arrays", sequences=("arrays",))

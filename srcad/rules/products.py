@@ -171,6 +171,31 @@ def cross_along_axes(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
 # ---- einsum
 
 
+LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+@composition(np.einsum, wrt="operands", sequences=("operands",))
+def einsum_of_lists(*operands, optimize=False):
+    """With a list of axes after each operand, and one for the result."""
+    if isinstance(operands[0], str):
+        return NotImplemented
+    subscripts = ""
+    arrays = []
+    for k in range(len(operands) // 2):
+        arrays.append(operands[2 * k])
+        subscripts = subscripts + ("," if k else "") + labels(operands[2 * k + 1])
+    if len(operands) % 2:
+        subscripts = subscripts + "->" + labels(operands[-1])
+    return np.einsum(subscripts, *arrays, optimize=optimize)
+
+
+def labels(axes):
+    word = ""
+    for axis in axes:
+        word = word + ("..." if axis is Ellipsis else LETTERS[axis])
+    return word
+
+
 @multilinear(np.einsum, wrt="operands", sequences=("operands",))
 def einsum(ct, subscripts, *operands, optimize=False):
     """With the subscripts as a string."""

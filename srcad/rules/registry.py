@@ -31,7 +31,7 @@ An argument without a differential and outside `wrt` must be inactive: a compile
 otherwise. What has a zero derivative says so, by a differential that is not used or a returned 0.
 
 A composition takes the place of the call: it is the function itself, written out. What it does not
-support it refuses, by raising `MissingRule`.
+support it refuses, by raising `MissingRule`; `NotImplemented` leaves it to another rule.
 
 A function has at most one differential, one transpose and one pullback. It has a differential *and*
 a transpose where it is linear in some arguments only (`x / y` in `x`): the differential then covers

@@ -10,7 +10,14 @@ import scipy.linalg as sl
 
 from srcad.errors import MissingRule
 from srcad.rules.intrinsics import fitted, over
-from srcad.rules.linalg import adjoint, hermitian, of_kind
+from srcad.rules.linalg import (
+    adjoint,
+    hermitian,
+    in_eigenvectors,
+    least_squares,
+    of_kind,
+    turned,
+)
 from srcad.rules.registry import composition, constant, differential, linear
 from srcad.runtime import frechet, row_order
 
@@ -91,15 +98,19 @@ def solve_banded(l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_fi
     return np.linalg.solve(dense, b)
 
 
-@composition(sl.solveh_banded, wrt=("ab", "b"))
-def solveh_banded(ab, b, overwrite_ab=False, overwrite_b=False, lower=False, check_finite=True):
+def half_of_band(ab, lower):
+    """The triangle that a symmetric matrix is stored as, by its diagonals."""
     last = np.shape(ab)[0] - 1
     n = np.shape(ab)[1]
     apart = np.arange(n)[:, None] - np.arange(n)
     row = apart if lower else last + apart
     within = (row >= 0) & (row <= last)
-    half = np.where(within, ab[np.clip(row, 0, last), np.arange(n)], 0)
-    return np.linalg.solve(hermitian(half, lower), b)
+    return np.where(within, ab[np.clip(row, 0, last), np.arange(n)], 0)
+
+
+@composition(sl.solveh_banded, wrt=("ab", "b"))
+def solveh_banded(ab, b, overwrite_ab=False, overwrite_b=False, lower=False, check_finite=True):
+    return np.linalg.solve(hermitian(half_of_band(ab, lower), lower), b)
 
 
 @composition(sl.solve_toeplitz, wrt=("c_or_cr", "b"), sequences=("c_or_cr",))
@@ -127,15 +138,7 @@ def lstsq(
     da, db, out,
 ):  # fmt: skip
     """Where the rank does not change."""
-    x = out[0]
-    p = np.linalg.pinv(a)
-    rest = b - a @ x
-    change = db - da @ x
-    dx = p @ (change + adjoint(p) @ (adjoint(da) @ rest))
-    dx = dx + adjoint(da) @ (adjoint(p) @ x) - p @ (a @ (adjoint(da) @ (adjoint(p) @ x)))
-    squares = 2 * np.sum(np.real(np.conj(rest) * change), 0)
-    u, _, vh = np.linalg.svd(a, full_matrices=False)
-    values = np.real(np.sum(np.conj(u) * (da @ adjoint(vh)), -2))
+    dx, squares, values = least_squares(a, b, out[0], da, db)
     if np.ndim(out[1]) == 0:
         return dx, squares, 0, values
     return dx, np.reshape(squares, -1)[: np.size(out[1])], 0, values
@@ -196,11 +199,7 @@ def cholesky_banded(ab, overwrite_ab=False, lower=False, check_finite=True):
     last = np.shape(ab)[0] - 1
     n = np.shape(ab)[1]
     k = np.arange(last + 1)[:, None]
-    apart = np.arange(n)[:, None] - np.arange(n)
-    row = apart if lower else last + apart
-    within = (row >= 0) & (row <= last)
-    half = np.where(within, ab[np.clip(row, 0, last), np.arange(n)], 0)
-    factor = np.linalg.cholesky(half, upper=not lower)
+    factor = np.linalg.cholesky(half_of_band(ab, lower), upper=not lower)
     rows = np.arange(n) + (k if lower else k - last)
     inside = (rows >= 0) & (rows < n)
     return np.where(inside, factor[np.clip(rows, 0, n - 1), np.arange(n)], ab)
@@ -270,6 +269,28 @@ def diagsvd(s, M, N):
 # ---- eigenvalues
 
 
+@differential(sl.eigvals)
+def eigvals(a, b=None, overwrite_a=False, check_finite=True, *, da):
+    """Of different eigenvalues."""
+    if b is not None:
+        raise MissingRule(None, "eigvals of two matrices is not supported")
+    return np.diagonal(in_eigenvectors(a, da, sl.eig(a)[1]), 0, -2, -1)
+
+
+@differential(sl.eig)
+def eig(
+    a, b=None, left=False, right=True, overwrite_a=False, overwrite_b=False, check_finite=True, *,
+    da, out,
+):  # fmt: skip
+    """As `np.linalg.eig`."""
+    if b is not None or left or not right:
+        raise MissingRule(None, "eig is supported for one matrix and its right eigenvectors")
+    w, v = out
+    inner = in_eigenvectors(a, da, v)
+    dv = turned(inner, w, v)
+    return np.diagonal(inner, 0, -2, -1), dv if np.iscomplexobj(v) else np.real(dv)
+
+
 @differential(sl.eigh)
 def eigh(
     a, b=None, *, lower=True, eigvals_only=False, overwrite_a=False, overwrite_b=False, type=1,
@@ -314,13 +335,7 @@ def eigvalsh_tridiagonal(d, e, *, check_finite=True):
 
 @composition(sl.eigvals_banded, wrt="a_band")
 def eigvals_banded(a_band, lower=False, overwrite_a_band=False, *, check_finite=True):
-    last = np.shape(a_band)[0] - 1
-    n = np.shape(a_band)[1]
-    apart = np.arange(n)[:, None] - np.arange(n)
-    row = apart if lower else last + apart
-    within = (row >= 0) & (row <= last)
-    half = np.where(within, a_band[np.clip(row, 0, last), np.arange(n)], 0)
-    return np.linalg.eigvalsh(half, "L" if lower else "U")
+    return np.linalg.eigvalsh(half_of_band(a_band, lower), "L" if lower else "U")
 
 
 # ---- functions of matrices

@@ -81,7 +81,8 @@ def hypot_of(*coordinates, dcoordinates, out):
     if len(coordinates) == 2:
         x, y = coordinates
         dx, dy = dcoordinates
-        return (x * dx + y * dy) / np.where(out == 0, 1, out)
+        r = np.where(out == 0, 1, out)
+        return x / r * dx + y / r * dy
     return np.dot(np.array(coordinates), np.array(dcoordinates)) / np.where(out == 0, 1, out)
 
 

@@ -1,5 +1,7 @@
 """Rules of functions that rearrange: shapes, joins, splits, repeats, copies and new arrays."""
 
+import math
+
 import numpy as np
 
 from srcad.errors import MissingRule
@@ -7,6 +9,7 @@ from srcad.rules.intrinsics import unbroadcast
 from srcad.rules.registry import (
     composition,
     differential,
+    is_literal,
     is_sequence,
     linear,
     methods,
@@ -187,23 +190,33 @@ def column_stack(ct, tup):
     return [np.reshape(parts[k], np.shape(tup[k])) for k in range(len(tup))]
 
 
-@linear(np.block, wrt="arrays", sequences=("arrays",))
-def block(ct, arrays):
-    """Of matrices, in one or two levels of lists."""
-    if isinstance(arrays[0], list):
-        rows = arrays
-    else:
-        rows = [arrays]
-    if any(np.ndim(a) != 2 for row in rows for a in row):
-        raise MissingRule(None, "block is supported for two-dimensional arrays only")
-    bands = np.split(ct, ends([np.shape(row[0])[0] for row in rows]), 0)
-    bars = []
-    for k in range(len(rows)):
-        widths = [np.shape(a)[1] for a in rows[k]]
-        bars.append(np.split(bands[k], ends(widths), 1))
-    if isinstance(arrays[0], list):
-        return bars
-    return bars[0]
+@composition(np.block, wrt="arrays", sequences=("arrays",))
+def block(arrays):
+    """Rows of blocks, or bands of rows."""
+    levels = nesting(arrays)
+    if levels == 1:
+        return np.concatenate([np.atleast_1d(a) for a in arrays], -1)
+    if levels == 2:
+        rows = [np.concatenate([np.atleast_2d(a) for a in row], -1) for row in arrays]
+        return np.concatenate(rows, -2)
+    if levels == 3:
+        bands = [
+            np.concatenate([np.concatenate([np.atleast_3d(a) for a in r], -1) for r in rows], -2)
+            for rows in arrays
+        ]
+        return np.concatenate(bands, -3)
+    raise MissingRule(None, "block is supported for lists up to three deep")
+
+
+@composition(type(np.r_).__getitem__, wrt="key", sequences=("key",))
+def concatenator(self, key):
+    """`np.r_[x, 1.0]` and `np.c_[x, y]`, of arrays and numbers."""
+    items = key if isinstance(key, tuple) else (key,)
+    if any(isinstance(item, (str, slice)) for item in items):
+        raise MissingRule(None, "ranges and directives among the items are not supported")
+    if self is np.c_:
+        return np.column_stack(items)
+    return np.concatenate([np.atleast_1d(item) for item in items])
 
 
 @linear(np.append, wrt=("arr", "values"))
@@ -253,8 +266,17 @@ def broadcast_arrays(ct, *args):
     return [unbroadcast(ct[k], np.shape(args[k])) for k in range(len(args))]
 
 
+@composition(np.meshgrid, wrt="xi", sequences=("xi",))
+def open_grid(*xi, copy=True, sparse=False, indexing="xy"):
+    if not sparse:
+        return NotImplemented
+    n = len(xi)
+    axes = [1, 0, *range(2, n)] if indexing == "xy" and n > 1 else list(range(n))
+    return tuple(np.reshape(xi[k], [-1 if j == axes[k] else 1 for j in range(n)]) for k in range(n))
+
+
 @linear(np.meshgrid, wrt="xi", sequences=("xi",))
-def meshgrid(ct, *xi, indexing="xy"):
+def meshgrid(ct, *xi, copy=True, sparse=False, indexing="xy"):
     n = len(xi)
     if indexing == "xy" and n > 1:
         axes = [1, 0, *range(2, n)]
@@ -286,6 +308,75 @@ def tile(ct, A, reps):
     return np.reshape(np.sum(blocks, tuple(range(0, 2 * rank, 2))), np.shape(A))
 
 
+@composition(np.pad, wrt=("array", "constant_values", "end_values"))
+def pad_by_values(
+    array, pad_width, mode="constant", *, constant_values=0, end_values=0, stat_length=None,
+    reflect_type="even",
+):  # fmt: skip
+    """Axis after axis, each with what stands there already."""
+    if reflect_type != "even":
+        raise MissingRule(None, f"pad with reflect_type={reflect_type!r} is not supported")
+    if mode in ("edge", "reflect", "symmetric", "wrap"):
+        return NotImplemented
+    if mode == "constant" and is_literal(constant_values):
+        return NotImplemented
+    if mode not in ("constant", "linear_ramp", "mean", "median", "maximum", "minimum"):
+        raise MissingRule(None, f"pad with mode={mode!r} is not supported")
+    rank = np.ndim(array)
+    for k in range(rank):
+        before, after = pairs(pad_width, k)
+        if mode == "constant":
+            first, last = pairs(constant_values, k)
+        elif mode == "linear_ramp":
+            first, last = pairs(end_values, k)
+        else:
+            first, last = 0, 0
+        if stat_length is None:
+            low, high = np.shape(array)[k], np.shape(array)[k]
+        else:
+            low, high = pairs(stat_length, k)
+        left = filling(array, mode, k, before, first, low)
+        right = np.flip(filling(np.flip(array, k), mode, k, after, last, high), k)
+        array = np.concatenate((left, array, right), k)
+    return array
+
+
+def pairs(value, k):
+    """What is given for both ends of axis `k`, in one of NumPy's ways."""
+    if nesting(value) == 0 and np.ndim(value) == 0:
+        return value, value
+    if len(value) == 1:
+        return pairs(value[0], k)
+    if nesting(value) == 1 and np.ndim(value) == 1:
+        return value[0], value[1]
+    return pairs(value[k], 0)
+
+
+def filling(array, mode, k, n, value, length):
+    """The `n` entries along axis `k` before an array."""
+    along = (slice(None),) * k
+    if mode == "constant":
+        edge = array[(*along, slice(0, 1))]
+        return np.repeat(np.broadcast_to(value, np.shape(edge)), n, k)
+    if mode == "linear_ramp":
+        edge = array[(*along, slice(0, 1))]
+        t = np.arange(n) / np.maximum(n, 1)
+        t = np.reshape(
+            t.astype(np.result_type(array)), [-1 if j == k else 1 for j in range(np.ndim(array))]
+        )
+        return value + t * (edge - value)
+    part = array[(*along, slice(0, length))]
+    if mode == "mean":
+        found = np.mean(part, k, keepdims=True)
+    elif mode == "median":
+        found = np.median(part, k, keepdims=True)
+    elif mode == "maximum":
+        found = np.max(part, k, keepdims=True)
+    else:
+        found = np.min(part, k, keepdims=True)
+    return np.repeat(found, n, k)
+
+
 @differential(np.pad)
 def pad(array, pad_width, mode="constant", *, constant_values=0, darray):
     """Modes `constant`, and those that copy elements: `edge`, `reflect`, `symmetric`, `wrap`."""
@@ -306,6 +397,47 @@ def pad_transpose(ct, array, pad_width, mode="constant", *, array_bar):
         array_bar[np.unravel_index(places, np.shape(array))] += ct
 
 
+@composition(np.insert, wrt=("arr", "values"))
+def insert(arr, obj, values, axis=None):
+    """By the places of old and new elements behind each other."""
+    k = axis
+    if axis is None:
+        arr, k = np.reshape(arr, -1), 0
+    n = np.shape(arr)[k]
+    if np.ndim(arr) == 1:
+        count = np.size(values) if np.ndim(obj) == 0 else np.size(obj)
+        new = np.broadcast_to(np.reshape(values, -1), (count,))
+    elif np.ndim(obj) == 0 and np.ndim(values) < np.ndim(arr):
+        count = 1
+        slice_ = np.expand_dims(values, k) if np.ndim(values) == np.ndim(arr) - 1 else values
+        new = np.broadcast_to(slice_, np.shape(np.take(arr, [0], k)))
+    elif np.ndim(obj) > 0:
+        count = np.size(obj)
+        new = np.broadcast_to(values, np.shape(np.take(arr, np.zeros(count, int), k)))
+    else:
+        raise MissingRule(None, "insert of several slices at one place is not supported")
+    order = np.insert(np.arange(n), obj, n + np.arange(count))
+    return np.take(np.concatenate((arr, new), k), order, k)
+
+
+@composition(np.rollaxis, wrt="a")
+def rollaxis(a, axis, start=0):
+    source = axis % np.ndim(a)
+    target = start + np.ndim(a) if start < 0 else start
+    return np.moveaxis(a, source, target - 1 if source < target else target)
+
+
+@composition(np.resize, wrt="a")
+def resize(a, new_shape):
+    places = np.arange(math.prod(new_shape) if np.ndim(new_shape) else new_shape) % np.size(a)
+    return np.reshape(np.reshape(a, -1)[places], new_shape)
+
+
+@linear(np.asarray_chkfinite, np.require, wrt="a")
+def checked(ct, a, dtype=None, requirements=None):
+    return ct
+
+
 @linear(np.delete, wrt="arr")
 def delete(ct, arr, obj, axis=None, *, arr_bar):
     if axis is None:
@@ -324,8 +456,16 @@ def copy(ct, a, order="K"):
     return ct
 
 
+@composition(np.array, wrt="a", sequences=("a",))
+def array_of_rank(a, dtype=None, *, copy=True, order="K", subok=False, ndmin=0):
+    if ndmin == 0:
+        return NotImplemented
+    x = np.asarray(a, dtype)
+    return np.reshape(x, (1,) * max(ndmin - np.ndim(x), 0) + np.shape(x))
+
+
 @differential(np.array, np.asarray, np.asanyarray, sequences=("a",))
-def array(a, dtype=None, order="K", *, da):
+def array(a, dtype=None, order="K", *, copy=True, subok=False, da):
     """A cast to integers or booleans cuts the derivative."""
     if dtype is None or (isinstance(a, np.ndarray) and a.dtype == dtype):
         return da if isinstance(a, np.ndarray) else np.array(da)
@@ -335,7 +475,7 @@ def array(a, dtype=None, order="K", *, da):
 
 
 @linear(np.array, np.asarray, np.asanyarray, wrt="a", sequences=("a",))
-def array_transpose(ct, a, dtype=None, order="K"):
+def array_transpose(ct, a, dtype=None, order="K", *, copy=True, subok=False):
     """Of a number, an array, or lists and tuples of them, nested up to three deep."""
     levels = nesting(a)
     if levels == 0:

@@ -18,12 +18,23 @@ from srcad.runtime.determinants import cofactors, is_regular, minors
 from srcad.runtime.matrices import frechet, row_order
 from srcad.runtime.order import evened
 from srcad.runtime.products import over, times
-from srcad.runtime.shapes import add, add_at, copied, fitted, own, shadow, unbroadcast, zeros_like
-from srcad.runtime.special import polygamma
+from srcad.runtime.shapes import (
+    add,
+    add_at,
+    copied,
+    fitted,
+    own,
+    segments,
+    shadow,
+    unbroadcast,
+    zeros_like,
+)
+from srcad.runtime.special import bessel_i, polygamma
 
 __all__ = [
     "add",
     "add_at",
+    "bessel_i",
     "cofactors",
     "contraction",
     "copied",
@@ -45,6 +56,7 @@ __all__ = [
     "require_unchanged",
     "require_view",
     "row_order",
+    "segments",
     "shadow",
     "snapshot",
     "stop_gradient",

@@ -29,6 +29,14 @@ def unbroadcast(x: Any, shape: Any) -> Any:
     return x if np.shape(x) == shape else np.broadcast_to(x, shape)
 
 
+def segments(starts: Any, n: int) -> tuple[Any, Any]:
+    """What `np.add.reduceat` adds up: the places of the terms, and the sums they go into."""
+    ends = [*starts[1:], n]
+    runs = [range(a, b) if a < b else range(a, a + 1) for a, b in zip(starts, ends, strict=True)]
+    places = [k for run in runs for k in run]
+    return np.array(places, int), np.repeat(np.arange(len(runs)), [len(run) for run in runs])
+
+
 def fitted(x: Any, n: int, axis: int) -> Any:
     """`x` cut, or filled with zeros, to the length `n` along `axis`."""
     m = np.shape(x)[axis]

@@ -35,3 +35,15 @@ def polygamma(n: int, x: Any) -> Any:
         factor = math.factorial(2 * k + n - 1) / math.factorial(2 * k)
         series = series + sign * b * factor / z ** (2 * k + n)
     return (total + series)[()]
+
+
+def bessel_i(n: int, x: Any) -> Any:
+    """The modified Bessel function of the first kind, of an integer order, at real `x`.
+
+    Its integral over half a turn by the midpoint rule, which converges faster than any power.
+    """
+    x = np.asarray(x)
+    turn = np.pi * (np.arange(512) + 0.5) / 512
+    shape = np.expand_dims(x, -1) * np.cos(turn) - np.expand_dims(np.abs(x), -1)
+    mean = np.mean(np.exp(shape) * np.cos(n * turn), -1)
+    return (mean * np.exp(np.abs(x))).astype(np.result_type(x, np.float32))[()]

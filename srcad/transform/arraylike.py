@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from srcad import rules
-from srcad.frontend import calls
+from srcad.frontend import calls, containers
 from srcad.frontend.abstract import Abstract, ListRef, Static, TupleRef
 from srcad.frontend.lowering import Lowering
 from srcad.ir import Value
@@ -33,11 +33,27 @@ def rewritten(
 def composed(
     low: Lowering, function: Any, args: list[Abstract], keywords: dict[str, Abstract]
 ) -> Any:
-    """The call of a composition, written out; NotImplemented if it is none, or without data."""
+    """The call of a composition, written out; NotImplemented if it is none, or without data.
+
+    A composition that returns NotImplemented leaves its arguments to another rule.
+    """
     rule = rules.lookup_composition(function)
-    if rule is None or all(map(calls.is_inert, (*args, *keywords.values()))):
+    if rule is None or not any(_has_data(low, a) for a in (*args, *keywords.values())):
         return NotImplemented
-    return calls.call(low, Static(rule.body), args, keywords)
+    found = calls.call(low, Static(rule.body), args, keywords)
+    if isinstance(found, Static) and found.value is NotImplemented:
+        return NotImplemented
+    return found
+
+
+def _has_data(low: Lowering, value: Abstract) -> bool:
+    if isinstance(value, TupleRef):
+        return any(_has_data(low, item) for item in value.items)
+    if isinstance(value, ListRef):
+        items = containers.items_of(low, value)
+        if items is not None:
+            return any(_has_data(low, item) for item in items)
+    return not calls.is_inert(value)
 
 
 def with_arrays(

@@ -40,21 +40,29 @@ class RuleLibrary:
 
     def expand(self, low: Any, function: object, args: Any, keywords: Any, node: Any) -> Any:
         """What a rule computes of known arguments is computed now."""
-        if (getattr(function, "__module__", None) or "").startswith(_AHEAD):
-            if function is rules.is_literal:
-                return Static(isinstance(args[0], Static) and rules.is_literal(args[0].value))
-            if function is rules.is_sequence:
-                return Static(_nesting(low, args[0]) > 0)
-            if function is rules.of_numbers:
-                return Static(_of_numbers(low, args[0]))
-            if function is rules.nesting:
-                return Static(_nesting(low, args[0]))
-            return builtin.run_static(low, function, [_as_tuple(low, a) for a in args], keywords)
-        return arraylike.composed(low, function, args, keywords)
+        found = ahead(low, function, args, keywords)
+        return (
+            arraylike.composed(low, function, args, keywords) if found is NotImplemented else found
+        )
 
 
 _AHEAD = ("srcad.rules", "srcad.runtime.contractions")
 """The modules whose functions are run ahead of time where their arguments are known."""
+
+
+def ahead(low: Any, function: object, args: Any, keywords: Any) -> Any:
+    """What rules ask of types, and compute of known arguments; NotImplemented for other calls."""
+    if not (getattr(function, "__module__", None) or "").startswith(_AHEAD):
+        return NotImplemented
+    if function is rules.is_literal:
+        return Static(isinstance(args[0], Static) and rules.is_literal(args[0].value))
+    if function is rules.is_sequence:
+        return Static(_nesting(low, args[0]) > 0)
+    if function is rules.of_numbers:
+        return Static(_of_numbers(low, args[0]))
+    if function is rules.nesting:
+        return Static(_nesting(low, args[0]))
+    return builtin.run_static(low, function, [_as_tuple(low, a) for a in args], keywords)
 
 
 def _as_tuple(low: Any, value: Abstract) -> Abstract:

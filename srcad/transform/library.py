@@ -46,7 +46,7 @@ from srcad.ir.types import (
     rank,
 )
 from srcad.ir.walk import free_values
-from srcad.transform import spaces
+from srcad.transform import bodies, spaces
 from srcad.transform.arraylike import rewritten
 from srcad.transform.expand import (
     Differentiator,
@@ -153,8 +153,10 @@ class CompilerLibrary:
         except TypeError:
             return NotImplemented
         if handler is None:
-            return rewritten(low, function, args, keywords)
-        return handler(self, low, args, keywords)
+            found = bodies.ahead(low, function, args, keywords) if low.internal else NotImplemented
+            return rewritten(low, function, args, keywords) if found is NotImplemented else found
+        found = handler(self, low, args, keywords)
+        return rewritten(low, function, args, keywords) if found is NotImplemented else found
 
     # ---- derivatives
 

@@ -4,15 +4,25 @@ NumPy numbers and float arrays are active, Python numbers and integer arrays are
 name of a rule is run for its other names too (`np.sum` for `ndarray.sum`), as far as they take it.
 """
 
+import cmath
 import math
 import operator
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.polynomial import chebyshev, hermite, hermite_e, laguerre, legendre, polynomial
 
 from srcad.rules.intrinsics import evened, fitted, over, times, unbroadcast
 from srcad.rules.special import polygamma
-from srcad.runtime import add, cofactors, last_writes, minors, shadow, zeros_like
+from srcad.runtime import (
+    add,
+    bessel_i,
+    cofactors,
+    last_writes,
+    minors,
+    shadow,
+    zeros_like,
+)
 
 _random = np.random.default_rng(20240607)
 
@@ -179,6 +189,8 @@ for s in SHAPES:
     for f in (np.arcsin, np.arccos, np.arctanh):
         case(f, U(*s))
     case(np.arccosh, A(*s))
+    case(np.i0, 3 * R(*s))
+    case(bessel_i, 2, 3 * R(*s))
     case(np.ldexp, R(*s), 3)
     case(np.clip, R(*s), -0.5, 0.5)
     case(np.clip, R(*s), -0.4, None)
@@ -410,6 +422,10 @@ case(np.dstack, [R(2, 3), R(2, 3, 2)])
 case(np.dstack, [R(3), R(3)])
 case(np.column_stack, [R(3), R(3, 2)])
 case(np.append, R(2, 3), R())
+for items in ((R(3), R()), (R(), R(), R(2)), (R(2, 3), R(1, 3))):
+    case(type(np.r_).__getitem__, np.r_, items)
+for items in ((R(3), R(3)), (R(2, 3), R(2)), (R(), R())):
+    case(type(np.c_).__getitem__, np.c_, items)
 case(np.block, [[R(2, 2), R(2, 1)], [R(1, 3)]])
 case(np.block, [R(2, 2), R(2, 1)])
 for axis in (0, 1):
@@ -441,12 +457,46 @@ for mode in ("constant", "edge", "reflect", "symmetric", "wrap"):
     case(np.pad, R(3), 2, mode)
     case(np.pad, R(3, 2), ((1, 0), (0, 1)), mode)
 case(np.pad, R(2, 3), (1, 2), "constant", constant_values=7.0)
+for mode in ("mean", "median", "maximum", "minimum", "linear_ramp", "constant"):
+    case(np.pad, R(4), 2, mode)
+    case(np.pad, R(4, 3), ((1, 0), (2, 1)), mode)
+for mode in ("mean", "maximum"):
+    case(np.pad, R(4), (1, 2), mode, stat_length=2)
+case(np.pad, R(4), (1, 2), "linear_ramp", end_values=R())
+case(np.pad, R(3), (1, 2), "constant", constant_values=R())
+case(np.pad, R(3), (1, 2), "constant", constant_values=(R(), R()))
+case(np.pad, R(2, 3), 1, constant_values=((R(), R()), (R(), R())))
+case(np.insert, R(4), 1, R())
+case(np.insert, R(4), 1, R(2))
+case(np.insert, R(4), [1, 3], R(2))
+case(np.insert, R(4), -1, R())
+case(np.insert, R(2, 3), 2, R(2))
+case(np.insert, R(3, 4), 1, R(4), 0)
+case(np.insert, R(3, 4), 1, R(), 1)
+case(np.insert, R(3, 4), [0, 2], R(3, 2), axis=1)
+case(np.rollaxis, R(2, 3, 4), 2)
+case(np.rollaxis, R(2, 3, 4), 0, 3)
+case(np.rollaxis, R(2, 3, 4), -1, 1)
+case(np.resize, R(4), (2, 3))
+case(np.resize, R(2, 2), 3)
+case(np.asarray_chkfinite, R(3))
+case(np.meshgrid, R(3), R(2), sparse=True)
+case(np.meshgrid, R(3), R(2), R(2), sparse=True, indexing="ij")
+case(np.block, [[R(2, 2), R(2, 1)], [R(3), 1.0 + np.zeros((1, 0))]])
+case(np.block, [[R(2), R(3)], [R(5)]])
+case(np.block, [[[R(1, 2, 2)], [R(1, 1, 2)]]])
 case(np.delete, R(4), 1)
 case(np.delete, R(3, 4), [0, 2], 1)
 case(np.delete, R(3, 2), [0, 2], None)
 case(np.copy, R(2, 3))
 case(np.array, R(2, 3))
 case(np.array, R())
+case(np.array, R(3), ndmin=2)
+case(np.array, R(), ndmin=1)
+case(np.array, [R(), R()], ndmin=3)
+case(np.array, R(2, 3), copy=True)
+case(np.asarray, R(2, 3), float)
+case(np.asarray, R(2, 3), copy=True)
 case(np.array, [R(), R(), 1.0])
 case(np.array, [R(2), R(2)])
 case(np.array, [(R(), R()), [R(), 2.0]])
@@ -523,6 +573,7 @@ case(np.take_along_axis, R(3, 4), np.array([[0, 0], [3, 1], [2, 2]]), 1)
 case(np.take_along_axis, R(3, 4), np.array([[0], [3], [2]]), -1)
 case(np.take_along_axis, R(3, 4), np.array([11, 0, 0, -1]), None)
 case(np.extract, np.arange(6).reshape(2, 3) % 2 == 0, R(2, 3))
+case(np.ndarray.choose, np.array([0, 1, 1, 0]), [R(4), R()])
 case(np.choose, np.array([0, 1, 2, 1]), [R(4), R(), R(1)])
 case(np.select, [np.array([True, False, False]), np.array([True, True, False])], [R(3), R()], R())
 case(np.select, [np.array([True, False])], [R(2)])
@@ -531,7 +582,15 @@ case(np.bincount, np.array([0, 2, 2, 1]), R(4), 6)
 for axis in (None, 0, 1, -1):
     case(np.sort, R(3, 4), axis)
     case(np.partition, R(3, 4), 2, axis)
+case(np.lib.stride_tricks.sliding_window_view, R(5), 2)
+case(np.lib.stride_tricks.sliding_window_view, R(3, 5, 2), 3, 1)
+for starts in ([0, 2], [0, 3, 1], [2, 2, 0, 4]):
+    case(np.add.reduceat, R(5), starts)
+    case(np.add.reduceat, R(3, 5), starts, 1)
 case(np.sort, R(5))
+case(np.unique, R(5))
+case(np.unique, R(2, 3))
+case(np.sort_complex, R(5))
 case(evened, R(5), np.array([0, 0, 1, 2, 2]), 0)
 case(evened, R(2, 3), np.array([[0, 0, 1], [2, 3, 3]]), -1)
 case(evened, R(2, 3), np.array([[0, 0, 1], [0, 3, 3]]), 0)
@@ -588,6 +647,11 @@ for n in (1, 2, 3):
         case(np.diff, R(4, 3), n, axis)
 case(np.diff, R(5))
 case(np.ediff1d, R(2, 3))
+case(np.ediff1d, R(4), R(), R(2))
+case(np.diff, R(4), prepend=R())
+case(np.diff, R(4, 3), 2, 0, R(2, 3), R())
+case(np.interp, 9 * R(5), np.array([0.3, -0.4, 1.1, 2.0]), R(4), period=3.0)
+case(np.unwrap, 4 * R(2, 6), axis=0)
 for edge in (1, 2):
     case(np.gradient, R(5), edge_order=edge)
     case(np.gradient, R(5), P(), edge_order=edge)
@@ -625,6 +689,45 @@ case(np.polyval, R(4, 3), R(2, 1))
 case(np.polyval, R(1, 3), R(2, 1))
 case(np.polyval, R(3, 2, 1), R(4))
 case(np.unwrap, 4 * R(6))
+case(np.clip, R(3, 4), min=np.float64(-0.5), max=0.7)
+case(np.clip, R(3, 4), max=R(4))
+for f in (np.roots, polynomial.polyroots):
+    case(f, np.array([1.0, -6.0, 11.0, -5.0]))
+    case(f, np.array([1.0, 2.0, 3.0, 1.5]))
+    case(f, Z(4))
+case(np.polymul, R(3), R(4))
+case(np.poly, R(4))
+case(np.poly, R(1))
+case(np.vander, R(3))
+case(np.vander, R(3), 5, True)
+case(np.polyfit, R(6), R(6), 2)
+case(np.polyfit, R(6), R(6, 2), 1)
+case(np.polyfit, R(6), R(6), 2, w=P(6))
+for tensor in (True, False):
+    case(polynomial.polyval, R(3), R(4, 3), tensor)
+case(polynomial.polyval, R(2, 3), R(4))
+case(polynomial.polyval, R(), R(4))
+case(polynomial.polyval, R(2), R(4, 3))
+case(polynomial.polyval2d, R(3), R(3), R(4, 2))
+case(polynomial.polyval3d, R(3), R(3), R(3), R(4, 2, 3))
+case(polynomial.polygrid2d, R(3), R(2), R(4, 2))
+case(polynomial.polygrid3d, R(3), R(2), R(2), R(4, 2, 3))
+case(polynomial.polyvalfromroots, R(2, 3), R(4))
+for kind, name in (
+    *((polynomial, "poly"), (chebyshev, "cheb"), (legendre, "leg")),
+    *((hermite, "herm"), (hermite_e, "herme"), (laguerre, "lag")),
+):
+    if kind is not polynomial:
+        case(getattr(kind, name + "val"), R(3), R(4))
+        case(getattr(kind, name + "val"), R(), R(2))
+        case(getattr(kind, name + "val"), R(2, 2), R(5))
+    case(getattr(kind, name + "der"), R(4))
+    case(getattr(kind, name + "der"), R(4), 2)
+    case(getattr(kind, name + "der"), R(3, 4), axis=1)
+    case(getattr(kind, name + "int"), R(4))
+    case(getattr(kind, name + "int"), R(4, 2), lbnd=-0.3)
+    case(getattr(kind, name + "vander"), R(3), 3)
+    case(getattr(kind, name + "vander"), R(2, 3), 0)
 
 # ---- products
 
@@ -669,6 +772,11 @@ for s, t in (
     ((2, 2, 3), (4, 2, 3)),
 ):
     case(np.inner, R(*s), R(*t))
+for f in (np.divide.outer, np.maximum.outer, np.minimum.outer, np.hypot.outer, np.arctan2.outer):
+    case(f, R(2), R(3))
+    case(f, R(2, 2), R())
+case(np.power.outer, P(2), R(3))
+case(np.logaddexp.outer, R(), R(3))
 for s, t in (((2,), (3,)), ((2, 2), (3,)), ((), (3,))):
     case(np.outer, R(*s), R(*t))
     case(np.multiply.outer, R(*s), R(*t))
@@ -724,6 +832,9 @@ for spec, shapes in (
     ("i,i,i->i", ((3,), (3,), (3,))),
 ):
     case(np.einsum, spec, *[R(*s) for s in shapes])
+case(np.einsum, R(2, 3), [0, 1], R(3, 4), [1, 2], [0, 2])
+case(np.einsum, R(2, 3), [0, 1], R(3), [1])
+case(np.einsum, R(2, 2, 3), [Ellipsis, 0], R(3), [0], [Ellipsis])
 
 # ---- linear algebra
 
@@ -852,3 +963,77 @@ case(np.fft.fftshift, R(2, 4), 1)
 case(np.fft.ifftshift, R(5))
 case(fitted, R(3, 2), 2, 0)
 case(fitted, R(3, 2), 5, 1)
+
+# ---- complex arguments
+
+for name in (
+    "exp exp2 expm1 log log2 log10 log1p sqrt square reciprocal sin cos tan arcsin arccos arctan"
+    " sinh cosh tanh arcsinh arccosh arctanh absolute negative positive conjugate real imag angle"
+).split():
+    case(getattr(np, name), Z(3))
+for f in (np.add, np.subtract, np.multiply, np.divide, np.power, np.float_power):
+    case(f, Z(3), Z(3))
+for f in (np.sum, np.prod, np.mean, np.var, np.std, np.cumsum, np.cumprod, np.diff, np.average):
+    case(f, Z(3, 3))
+    case(f, Z(3, 3), axis=1)
+for f in (
+    np.trace,
+    np.ravel,
+    np.transpose,
+    np.tril,
+    np.gradient,
+    np.trapezoid,
+    np.nansum,
+    np.nanmean,
+):
+    case(f, Z(3, 3))
+for f in (np.dot, np.inner, np.outer, np.kron, np.tensordot, np.linalg.solve, np.cross):
+    case(f, Z(3, 3), Z(3, 3))
+case(np.interp, np.float64(0.3), _knots, Z(4))
+case(np.polyval, Z(3), Z(2))
+case(np.einsum, "ij,jk->ik", Z(2, 3), Z(3, 2))
+case(np.linalg.matrix_power, Z(3, 3), 3)
+
+# ---- complex numbers of Python
+
+for f in (cmath.exp, cmath.log, cmath.log10, cmath.sqrt, cmath.sin, cmath.cos, cmath.tan):
+    case(f, Z())
+for f in (cmath.sinh, cmath.cosh, cmath.tanh, cmath.asin, cmath.acos, cmath.atan):
+    case(f, Z())
+for f in (cmath.asinh, cmath.acosh, cmath.atanh, cmath.phase, cmath.polar):
+    case(f, Z())
+case(cmath.log, Z(), Z())
+case(cmath.rect, P(), R())
+case(np.kaiser, 5, P())
+
+# ---- functions of the user
+
+
+def _energy(row):
+    return np.sum(row * row)
+
+
+def _turned(row, by):
+    return row[::-1] * row[0] * by
+
+
+def _bent(x):
+    return x * x if x > 0 else 2 * x
+
+
+def _mixed(x, y):
+    return x * y
+
+
+case(np.apply_along_axis, _energy, 1, R(2, 3))
+case(np.apply_along_axis, _energy, 0, R(3))
+case(np.apply_along_axis, _turned, 0, R(2, 3), 3.0)
+case(np.apply_along_axis, _turned, -2, R(2, 3, 2), 3.0)
+case(np.apply_over_axes, np.sum, R(2, 3, 4), (0, 2))
+case(
+    np.piecewise, R(4), [_mask[0], np.array([False, True, False, False])], [np.square, 0.5, np.sin]
+)
+case(np.piecewise, R(3, 4), [_mask], (np.square, np.negative))
+case(np.piecewise, R(4), _mask[0], (np.square, np.negative))
+case(np.vectorize.__call__, np.vectorize(_bent), R(3))
+case(np.vectorize.__call__, np.vectorize(_mixed), R(3), R(2, 1))

@@ -151,6 +151,9 @@ for lower in (False, True):
     case(sl.eigvalsh, S(3), lower=lower)
     case(sl.eigvalsh, S(3), S(3), lower=lower)
     case(sl.pinvh, S(3), lower=lower)
+for a in (M(3), Z(3, 3), np.array([[1.0, 2.0], [-3.0, 0.5]])):
+    case(sl.eigvals, a)
+    case(sl.eig, a)
 band = np.array([[0.3, -0.2, 0.4, 0.1], [2.0, 2.5, 3.0, 2.2]])
 case(sl.solve_banded, (1, 1), np.concatenate((band, R(1, 4) / 2)), R(4))
 case(sl.solve_banded, (0, 1), band, R(4, 2))

@@ -136,6 +136,18 @@ def test_a_tie_gives_half_to_each(function):
         assert slope(function, at, at, along=1) == 0.5
 
 
+@pytest.mark.parametrize("scale", [1e-320, 1e-200, 1.0, 1e200, 1e308])
+def test_slopes_of_a_radius_at_any_scale(scale):
+    x, y = np.array([0.6 * scale]), np.array([0.8 * scale])
+    for along, wanted in ((0, 0.6), (1, 0.8)):
+        assert slope(np.hypot, x, y, along=along) == pytest.approx(wanted, rel=1e-3)
+    z = x + 1j * y
+    assert slope(np.abs, z) == pytest.approx(0.6, rel=1e-3)
+    if scale > 1e-300:  # else the slope is infinite
+        assert slope(np.arctan2, y, x) == pytest.approx(0.6 / scale, rel=1e-3)
+        assert slope(np.angle, z) == pytest.approx(-0.8 / scale, rel=1e-3)
+
+
 def test_missing_values_get_nothing():
     nan = np.array([np.nan])
     assert slope(np.fmax, nan, ONE, along=0) == 0
@@ -214,6 +226,20 @@ def test_one_convention_for_ties(f, wanted):
     assert np.array_equal(srcad.grad(f)(x), wanted)
     for k in range(4):
         assert srcad.jvp(f, (x,), (np.eye(4)[k],))[1] == wanted[k]
+
+
+def test_products_of_polynomials_drop_zeros_in_front():
+    for p in (np.array([0.0, 0.0, 1.5, -0.3]), np.zeros(3)):
+
+        def f(q, p=p):
+            product = np.polymul(p, q)
+            return np.sum(product * product) + len(product)
+
+        q = np.array([2.0, 0.5])
+        value, gradient = srcad.value_and_grad(f)(q)
+        assert value == f(q)
+        change = [(f(q + 1e-6 * e) - f(q - 1e-6 * e)) / 2e-6 for e in np.eye(2)]
+        np.testing.assert_allclose(gradient, change, rtol=1e-8, atol=1e-8)
 
 
 def test_products_with_zeros():

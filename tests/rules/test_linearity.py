@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from srcad import rules
-from tests.rules.test_rules import METHODS_OF_LISTS, _resolve
+from tests.rules.test_rules import METHODS_OF_LISTS, _resolve, scope_of
 
 SHAPE_ONLY = {"shape", "ndim", "dtype", "size"}
 
@@ -22,7 +22,7 @@ class Reader:
     """Reads one body. `tangent` tells whether an expression is, and raises if one is misused."""
 
     def __init__(self, body):
-        self.scope = body.__globals__
+        self.scope = scope_of(body)
         self.tree = gast.parse(textwrap.dedent(inspect.getsource(body))).body[0]
         self.names = {}
         self.returned = 0

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from srcad import rules
+from srcad.errors import SourceError
 from srcad.rules.registry import Rule
 from tests.rules import samples_scipy  # noqa: F401  (adds to the cases)
 from tests.rules.check_rule import (
@@ -23,6 +24,7 @@ from tests.rules.check_rule import (
     call,
     check_rule,
     is_active,
+    rule_of,
     run_differential,
     run_transpose,
 )
@@ -69,6 +71,8 @@ def _suits(function, case):
         return False
     if _home(function) is np.ndarray:
         return isinstance(first, np.ndarray)
+    if _home(function) == "cmath" or _home(case.function) == "cmath":
+        return _home(function) == "cmath" and np.ndim(first) == 0 and np.iscomplexobj(first)
     if _home(function) in ("math", "builtins"):
         scalars = all(np.ndim(a) == 0 and not isinstance(a, (list, tuple)) for a in case.args)
         return scalars and not any(np.iscomplexobj(a) for a in case.args)
@@ -99,6 +103,9 @@ REFUSED = {
     "tuple(f[2, 2])": "a tuple of run-time length",
 }
 OWN_NAME = [c for c in CASES if str(c) not in REFUSED]
+REFUSED_TWICE = {
+    "lstsq(c[4, 2], c[4])": "singular vectors of complex matrices, which the singular values need",
+}
 
 
 @pytest.mark.parametrize("case", [c for c in COVERED if str(c) not in REFUSED], ids=str)
@@ -119,7 +126,11 @@ def test_compiled_exact(case, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("case", OWN_NAME, ids=str)
 def test_compiled_twice(case, tmp_path):
-    second_order(Program(case, tmp_path))
+    if str(case) in REFUSED_TWICE:
+        with pytest.raises(SourceError):
+            second_order(Program(case, tmp_path))
+    else:
+        second_order(Program(case, tmp_path))
 
 
 @pytest.mark.slow
@@ -132,6 +143,7 @@ def test_every_rule_has_a_sample():
     sampled = {rules.lookup(c.function) for c in COVERED}
     sampled |= {rules.lookup_transpose(c.function) for c in COVERED}
     sampled |= {rules.lookup_pullback(c.function) for c in COVERED}
+    sampled |= {rules.lookup_composition(c.function) for c in COVERED}
     assert not [r.name for r in RULES if r not in sampled]
 
 
@@ -144,7 +156,7 @@ def test_every_function_is_sampled():
 
 # ---- closure: what a rule calls can be differentiated again
 
-STRUCTURE = {"range", "len", "isinstance", "tuple", "list"}
+STRUCTURE = {"range", "zip", "len", "isinstance", "tuple", "list"}
 METHODS_OF_LISTS = {"append"}
 
 
@@ -159,6 +171,11 @@ def _resolve(node, scope):
             owner = _resolve(value, scope)
             return None if owner is None else getattr(owner, attr)
     return None
+
+
+def scope_of(body):
+    """What the names in a body mean that are not its own."""
+    return {**body.__globals__, **inspect.getclosurevars(body).nonlocals}
 
 
 OPERATORS = {
@@ -179,14 +196,16 @@ OPERATORS = {
 
 def called_by(rule: Rule):
     """The functions, operators and methods that a body uses, itself or through its helpers."""
-    yield from called_in(rule.body)
+    yield from called_in(rule.body, set())
 
 
-def called_in(body):
+def called_in(body, seen):
+    seen.add(body)
     tree = gast.parse(textwrap.dedent(inspect.getsource(body)))
-    scope = body.__globals__
+    scope = scope_of(body)
     raised = {id(n.exc) for n in gast.walk(tree) if isinstance(n, gast.Raise)}
     decorators = {id(m) for n in tree.body[0].decorator_list for m in gast.walk(n)}
+    given = set(inspect.signature(body).parameters)
     for node in gast.walk(tree):
         if id(node) in decorators or id(node) in raised:
             continue
@@ -194,16 +213,19 @@ def called_in(body):
             case gast.Call(func=func):
                 function = _resolve(func, scope)
                 home = getattr(function, "__module__", None) or ""
+                if isinstance(func, gast.Name) and func.id in given:
+                    continue  # a function of the user
                 if home.startswith("srcad.rules.") and not rules.is_known(function):
-                    yield from called_in(function)
+                    if function not in seen:
+                        yield from called_in(function, seen)
                 elif function is not None:
                     yield gast.unparse(func), function
                 else:
                     assert isinstance(func, gast.Attribute), gast.unparse(node)
-                    if func.attr not in METHODS_OF_LISTS:
+                    if func.attr not in METHODS_OF_LISTS | {"pyfunc"}:
                         yield func.attr, getattr(np.ndarray, func.attr)
             case gast.Attribute(value=value, attr=attr) if _resolve(value, scope) is None:
-                if attr not in METHODS_OF_LISTS | {"fnc"}:
+                if attr not in METHODS_OF_LISTS | {"fnc", *vars(np.vectorize(abs))}:
                     yield attr, getattr(np.ndarray, attr)
             case gast.BinOp(op=op) | gast.UnaryOp(op=op):
                 yield type(op).__name__, OPERATORS[type(op)]
@@ -237,7 +259,7 @@ def test_single_precision_stays(case):
 
     Where the function itself changes the precision of its argument, so may the rule.
     """
-    rule = rules.lookup(case.function)
+    rule = rule_of(case.function, case.args, case.keywords)
     bound = _bind(rule, case.args, case.keywords)
     active = [n for n in rule.wrt if n in bound and is_active(bound[n])]
     small = {n: _single(v) for n, v in bound.items()}
@@ -250,7 +272,7 @@ def test_single_precision_stays(case):
         tangents = {n: _direction(small[n], seed) for n in active}
         _keeps(run_differential(rule, small, tangents, out), out)
     for reverse in (rules.lookup_transpose(case.function), rules.lookup_pullback(case.function)):
-        if reverse is not None:
+        if reverse is not None and rule.kind != "composition":
             bars = run_transpose(reverse, _direction(out, seed), small, out)
             for name in set(active) & set(reverse.wrt):
                 _keeps(bars[name], small[name])

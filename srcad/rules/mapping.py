@@ -1,0 +1,67 @@
+"""Rules of the functions that apply a function of the user to parts of an array."""
+
+import numpy as np
+
+from srcad.errors import MissingRule
+from srcad.rules.registry import composition, is_sequence
+
+
+@composition(np.apply_along_axis, wrt="arr")
+def apply_along_axis(func1d, axis, arr, *args):
+    k = axis % np.ndim(arr)
+    moved = np.moveaxis(arr, k, -1)
+    rows = np.reshape(moved, (-1, np.shape(moved)[-1]))
+    results = np.array([func1d(row, *args) for row in rows])
+    shaped = np.reshape(results, np.shape(moved)[:-1] + np.shape(results)[1:])
+    rank = np.ndim(results) - 1
+    first = np.ndim(arr) - 1
+    return np.moveaxis(shaped, tuple(range(first, first + rank)), tuple(range(k, k + rank)))
+
+
+@composition(np.apply_over_axes, wrt="a")
+def apply_over_axes(func, a, axes):
+    for axis in (axes,) if isinstance(axes, int) else axes:
+        reduced = func(a, axis)
+        a = reduced if np.ndim(reduced) == np.ndim(a) else np.expand_dims(reduced, axis)
+    return a
+
+
+@composition(np.piecewise, wrt="x")
+def piecewise(x, condlist, funclist, *args):
+    """Each function gets the elements under its condition, as an array of one axis."""
+    if not is_sequence(condlist):
+        if np.ndim(condlist) != 1:
+            raise MissingRule(None, "piecewise with conditions in one array is not supported")
+        conditions = [condlist]
+    else:
+        conditions = condlist if np.ndim(condlist[0]) > 0 else [np.array(condlist)]
+    values = np.zeros_like(x)
+    left = np.ones(np.shape(x), bool)
+    for k in range(len(conditions)):
+        values = np.where(conditions[k], part(x, conditions[k], funclist[k], args), values)
+        left = left & np.logical_not(conditions[k])
+    if len(funclist) > len(conditions):
+        values = np.where(left, part(x, left, funclist[-1], args), values)
+    return values
+
+
+def part(x, condition, function, args):
+    """What a function gives for the elements under a condition, where they stand."""
+    if not callable(function):
+        return function
+    found = function(x[condition], *args)
+    count = np.count_nonzero(condition)
+    padded = np.concatenate((np.broadcast_to(found, (count,)), np.zeros(1, np.result_type(x))))
+    places = np.reshape(np.cumsum(condition), np.shape(condition)) - 1
+    return padded[np.where(condition, places, -1)]
+
+
+@composition(np.vectorize.__call__, wrt="args")
+def vectorize(self, *args):
+    """Of functions of numbers."""
+    if self.signature is not None or self.excluded:
+        raise MissingRule(None, "vectorize with a signature or excluded arguments is not supported")
+    size = np.broadcast_shapes(*[np.shape(a) for a in args])
+    columns = [np.reshape(np.broadcast_to(a, size), -1) for a in args]
+    results = [self.pyfunc(*values) for values in zip(*columns, strict=True)]
+    return np.reshape(np.array(results), size)
