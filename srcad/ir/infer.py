@@ -526,8 +526,38 @@ def _sample(
         outcomes.append((examples, found))
     if not outcomes:
         atoms = (*args, *(a for _, a in keywords))
+        if callee is operator.getitem:
+            return _picked_type(atom_type(args[0]), args[1]) or UNKNOWN
         return _broadcast_type(callee, tuple(map(atom_type, atoms))) or UNKNOWN
     return _common_type(outcomes)
+
+
+def _picked_type(kind: Type, index: Atom) -> Type | None:
+    """What a basic index picks of an array that no example of the index fits into."""
+    if not isinstance(kind, Array) or kind.dims is None or kind.dtype is None:
+        return None
+    if isinstance(index, Literal):
+        parts = index.value if isinstance(index.value, tuple) else (index.value,)
+        types = tuple(atom_type(Literal(p)) for p in parts)
+    else:
+        types = index.type.items if isinstance(index.type, TupleType) else (index.type,)
+    if len(types) > len(kind.dims):
+        return None
+    dims: list[Size] = []
+    for part in types:
+        match part:
+            case Number(kind="int"):
+                pass
+            case NumPyScalar(dtype=dtype) if np.dtype(dtype).kind in "iu":
+                pass
+            case Opaque(name="slice"):
+                dims.append(None)
+            case _:
+                return None
+    rest = (*dims, *kind.dims[len(types) :])
+    if rest:
+        return Array(kind.dtype, rest)
+    return type_of(np.zeros((), kind.dtype)[()])
 
 
 def _broadcast_type(callee: Callable[..., Any], kinds: tuple[Type, ...]) -> Type | None:

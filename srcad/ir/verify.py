@@ -36,7 +36,7 @@ from srcad.ir.core import (
     check_bound,
     make_tuple,
 )
-from srcad.ir.sharing import SHAPE, views
+from srcad.ir.sharing import SHAPE, holds_arrays, views
 from srcad.ir.text import format_function
 from srcad.ir.types import Array, Type
 from srcad.ir.walk import operands, results
@@ -217,7 +217,7 @@ class _Verifier:
                 self.call(op)
         for value in results(op):
             self.define(value)
-        if isinstance(op, Apply) and isinstance(op.result.type, Array):
+        if isinstance(op, Apply) and holds_arrays(op.result.type):
             self.sources[op.result] = tuple(views(op))
 
     def for_(self, op: For) -> None:

@@ -315,7 +315,7 @@ class Reverser:
         if not any(adjoints.get(r) is not None for r in op.results):
             return op
         made = [self._branch(b, op.results, adjoints) for b in (op.then, op.orelse)]
-        blocks, extra, results_ = self._join(made, adjoints)
+        blocks, extra, results_ = self._join(made, op.results, adjoints)
         then, orelse = blocks
         adjoints.builder.append(If(op.test, then, orelse, results_, adjoints.builder.loc))
         return replace(
@@ -338,7 +338,7 @@ class Reverser:
         return _Region(block, forward, child, inside, changed, self)
 
     def _join(
-        self, regions: list[_Region], adjoints: Adjoints
+        self, regions: list[_Region], results_: tuple[Value, ...], adjoints: Adjoints
     ) -> tuple[list[Block], list[tuple[Value, tuple[int, Value]]], tuple[Value, ...]]:
         """The reverse blocks of branches, what they need of the forward ones, and the results."""
         changed: dict[Value, None] = {}
@@ -373,6 +373,9 @@ class Reverser:
             blocks.append(rename_values(block, {v: exports[kept] for v, kept in mapping.items()}))
         for value, outcome in zip(changed, outcomes, strict=False):
             adjoints.set(value, outcome)
+        if memories:
+            for result in results_:
+                adjoints.memory.pop(result, None)
         adjoints.memory.update(memories)
         return blocks, extra, tuple(outcomes)
 
@@ -408,7 +411,7 @@ class Reverser:
         if isinstance(op.manager, Value) and adjoints.active(op.manager):
             refuse_hidden(op.loc)  # a manager made of active data may pass it on, anywhere
         region = self._branch(op.body, op.results, adjoints)
-        blocks, extra, outcomes = self._join([region], adjoints)
+        blocks, extra, outcomes = self._join([region], op.results, adjoints)
         b = adjoints.builder
         manager = self._errstate(op, adjoints)
         if manager is not None:
@@ -492,7 +495,7 @@ class Reverser:
             return op
         inner = (op.body, *(h.body for h in op.handlers))
         regions = [self._branch(b, op.results, adjoints) for b in inner]
-        blocks, extra, outcomes = self._join(regions, adjoints)
+        blocks, extra, outcomes = self._join(regions, op.results, adjoints)
         b = adjoints.builder
         if len(inner) == 1:  # only a `finally`: there is one path
             self._splice(blocks[0], regions[0], outcomes, adjoints)
@@ -982,7 +985,9 @@ class _LoopPlan:
                 inits.append(self._owned(adjoints.atom(state, value)))
         for made, _ in self.appended.values():
             inits.append(b.apply_typed(make_list, (), made.type, made.hint))
-        inits += [self.reverser.memory(op.results[k], adjoints) for k in self.memory]
+        for k in self.memory:
+            inits.append(self.reverser.memory(op.results[k], adjoints))
+            adjoints.memory.pop(op.results[k], None)
         count = len(streams)
         outcomes = tuple(Value(p.hint, p.type) for p in block.params[count:])
         b.append(For(streams, tuple(inits), block, outcomes, False, b.loc))

@@ -22,8 +22,8 @@ from srcad import runtime
 from srcad.ir import Apply, Atom, Block, Literal, Op, Update, Value
 from srcad.ir.build import Builder
 from srcad.ir.infer import atom_type
-from srcad.ir.sharing import is_basic_index, views
-from srcad.ir.types import Array, TupleType, is_differentiable
+from srcad.ir.sharing import holds_arrays, is_basic_index, views
+from srcad.ir.types import Array, ListType, is_differentiable
 from srcad.ir.walk import all_ops
 from srcad.transform import spaces
 from srcad.transform.adjoints import Adjoints
@@ -62,11 +62,7 @@ def covers(op: Update) -> bool:
 
 def copied_part(b: Builder, array: Atom, op: Update) -> Atom:
     """The same, as memory of its own."""
-    part = part_of(b, array, op)
-    kind = atom_type(part)
-    if isinstance(part, Value) and isinstance(kind, Array) and is_basic_index(op.args[0]):
-        return b.apply(np.ndarray.copy, part)
-    return part
+    return _own(b, part_of(b, array, op), not _picks_copies(op.args[0]))
 
 
 # ---- reverse mode
@@ -88,6 +84,7 @@ def pull_write(op: Update, adjoints: Adjoints) -> None:
         return
     bar = adjoints.own(op.version)
     sign = ADDING.get(op.callee)
+    term: Atom | None = None
     if wanted:
         item = part_of(b, bar, op)
         if sign is None and _may_repeat(op.args[0]):
@@ -95,23 +92,37 @@ def pull_write(op: Update, adjoints: Adjoints) -> None:
             item = b.apply_typed(runtime.last_writes, (op.args[0], shape, item), atom_type(item))
         if sign == -1:
             item = b.apply(operator.neg, item)
-        term = spaces.conform(b, item, value, elementwise=True)
-        adjoints.add(value, _apart(b, term, bar))
+        term = _apart(b, spaces.conform(b, item, value, elementwise=True), bar)
     if sign is None:
         bar = b.update(operator.setitem, bar, op.args[0], Literal(0.0), path=op.path)
         adjoints.owned.add(bar)
     adjoints.drop(op.version)
     adjoints.set(op.target, bar)
+    if term is not None:
+        adjoints.add(value, term)  # the value may be the array itself
 
 
 def _apart(b: Builder, term: Atom, bar: Value) -> Atom:
     """A term that later writes into the adjoint do not change."""
-    if not isinstance(term, Value) or not isinstance(term.type, Array):
+    if not isinstance(term, Value) or not holds_arrays(term.type):
         return term
     op = b.definition(term)
-    if term is bar or op is None or views(op):
-        return b.apply(np.ndarray.copy, term)
-    return term
+    return _own(b, term, term is bar or op is None or bool(views(op)))
+
+
+def _own(b: Builder, atom: Atom, shared: bool) -> Atom:
+    """An array, copied if it may share memory."""
+    if not shared or not isinstance(atom, Value) or not holds_arrays(atom.type):
+        return atom
+    copier = np.ndarray.copy if isinstance(atom.type, Array) else runtime.own
+    return b.apply_typed(copier, (atom,), atom.type)
+
+
+def _picks_copies(index: Atom) -> bool:
+    """Whether an index surely picks a copy and not a view."""
+    return isinstance(atom_type(index), (Array, ListType)) or (
+        isinstance(index, Literal) and isinstance(index.value, list)
+    )
 
 
 def _viewed(b: Builder, array: Atom, op: Update) -> Atom:
@@ -144,6 +155,7 @@ def restore(op: Update, saved: Value, adjoints: Adjoints, memory: Value) -> None
     """Put back what a write has written over."""
     b = adjoints.builder
     version = b.update(operator.setitem, memory, op.args[0], saved, path=op.path)
+    adjoints.memory.pop(op.version, None)  # gone; of the last version there is the primal's own
     adjoints.memory[op.target] = version
 
 
@@ -158,7 +170,7 @@ class Volatile:
     def note(self, block: Block) -> None:
         """Find the views in a block and the blocks in it."""
         for op in all_ops(block):
-            if not isinstance(op, Apply) or not isinstance(op.result.type, (Array, TupleType)):
+            if not isinstance(op, Apply) or not holds_arrays(op.result.type):
                 continue
             if any(a in self.written or a in self.views for a in op.args if isinstance(a, Value)):
                 if any(a in self.written or a in self.views for a in views(op)):
@@ -179,7 +191,7 @@ class Volatile:
 
 def is_view_of(value: Atom, moving: Container[Value], b: Builder) -> bool:
     """Whether a value is, or is a view of, memory that changes."""
-    if not isinstance(value, Value) or not isinstance(value.type, Array):
+    if not isinstance(value, Value) or not holds_arrays(value.type):
         return False
     if value in moving:
         return True

@@ -169,6 +169,21 @@ def augmented_slices(x, y):
     return u * x
 
 
+@case((V,))
+def part_scaled_by_picked_elements(x):
+    u = np.ones(3)
+    u[0] = 2.0
+    x[3:] *= u[[1, 0]]
+    return x
+
+
+@case((V, W))
+def factor_of_what_it_was_made_of(x, y):
+    u = np.array(x)
+    u[:1] *= y[1]
+    return u * (x + 1.0)
+
+
 @case((M,))
 def matmul_in_place(m):
     u = m + 0.0

@@ -65,7 +65,8 @@ def renamed(program: ArrayProgram, choices: Choices) -> ArrayProgram:
     stored = {n.id for n in ast.walk(main) if isinstance(n, ast.Name)
               and isinstance(n.ctx, ast.Store)}  # fmt: skip
     params = {a.arg for n in ast.walk(main) if isinstance(n, ast.FunctionDef) for a in n.args.args}
-    new = {old: f"z{len(stored) - k}_" for k, old in enumerate(sorted(stored | params - nested))}
+    names = sorted((stored | params) - nested)
+    new = {old: f"z{len(names) - k}_" for k, old in enumerate(names)}
     for node in ast.walk(main):
         if isinstance(node, ast.Name):
             node.id = new.get(node.id, node.id)
