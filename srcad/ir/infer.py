@@ -541,11 +541,14 @@ def _picked_type(kind: Type, index: Atom) -> Type | None:
         types = tuple(atom_type(Literal(p)) for p in parts)
     else:
         types = index.type.items if isinstance(index.type, TupleType) else (index.type,)
-    if len(types) > len(kind.dims):
+    rank_left = len(kind.dims) - sum(k != Opaque("None") for k in types)
+    if rank_left < 0:
         return None
     dims: list[Size] = []
     for part in types:
         match part:
+            case Opaque(name="None"):
+                dims.append(1)
             case Number(kind="int"):
                 pass
             case NumPyScalar(dtype=dtype) if np.dtype(dtype).kind in "iu":
@@ -554,7 +557,7 @@ def _picked_type(kind: Type, index: Atom) -> Type | None:
                 dims.append(None)
             case _:
                 return None
-    rest = (*dims, *kind.dims[len(types) :])
+    rest = (*dims, *kind.dims[len(kind.dims) - rank_left :])
     if rest:
         return Array(kind.dtype, rest)
     return type_of(np.zeros((), kind.dtype)[()])

@@ -135,6 +135,8 @@ def _sharing(
     if callee is operator.getitem and isinstance(atom_type(args[0]), Array):
         shared = Sharing.ALWAYS if is_basic_index(args[1]) else Sharing.NEVER
         return (shared, Sharing.NEVER)
+    if callee is runtime.copied and isinstance(atom_type(args[0]), (Array, Unknown)):
+        return (Sharing.NEVER,)
     if callee in _BY_VALUE:
         return (Sharing.SOMETIMES,) * len(atoms)
     if callee is np.einsum and len(args) > 2:
