@@ -22,7 +22,7 @@ import numpy as np
 from srcad import rules, runtime
 from srcad.analysis.activity import active_values
 from srcad.analysis.saving import recomputed
-from srcad.analysis.versions import chained, written_values
+from srcad.analysis.versions import chained, overwritten, written_values
 from srcad.ir import (
     UNDEFINED,
     Accumulate,
@@ -267,6 +267,12 @@ class Reverser:
                 case Call():
                     forward[k] = self.functions.pull_call(self, op, adjoints)
 
+    def _idle(self, op: Op, adjoints: Adjoints) -> bool:
+        """Whether the reverse of an operation with blocks has nothing to do."""
+        if any(adjoints.get(r) is not None for r in results(op)):
+            return False
+        return not any(v in self.restore for v in overwritten(op))
+
     # ---- writes
 
     def _pull_update(self, op: Update, adjoints: Adjoints) -> list[Op]:
@@ -312,7 +318,7 @@ class Reverser:
 
     def pull_if(self, op: If, adjoints: Adjoints) -> If:
         """Write the reverse of an ``if``; the forward ``if`` with what the reverse reads of it."""
-        if not any(adjoints.get(r) is not None for r in op.results):
+        if self._idle(op, adjoints):
             return op
         made = [self._branch(b, op.results, adjoints) for b in (op.then, op.orelse)]
         blocks, extra, results_ = self._join(made, op.results, adjoints)
@@ -406,7 +412,7 @@ class Reverser:
 
     def _pull_with(self, op: With, adjoints: Adjoints) -> With:
         """The context is entered in the primal; its reverse runs outside it."""
-        if not any(adjoints.get(r) is not None for r in op.results):
+        if self._idle(op, adjoints):
             return op
         if isinstance(op.manager, Value) and adjoints.active(op.manager):
             refuse_hidden(op.loc)  # a manager made of active data may pass it on, anywhere
@@ -491,7 +497,7 @@ class Reverser:
 
     def _pull_try(self, op: Try, adjoints: Adjoints) -> Try:
         """The path taken is noted, and the reverse takes it backwards."""
-        if not any(adjoints.get(r) is not None for r in op.results):
+        if self._idle(op, adjoints):
             return op
         inner = (op.body, *(h.body for h in op.handlers))
         regions = [self._branch(b, op.results, adjoints) for b in inner]
@@ -534,8 +540,7 @@ class Reverser:
     # ---- loops
 
     def _pull_loop(self, op: For | While, adjoints: Adjoints) -> list[Op]:
-        seeded = [adjoints.get(r) for r in op.results]
-        if all(s is None for s in seeded):
+        if self._idle(op, adjoints):
             return [op]
         plan = _LoopPlan(self, op, adjoints)
         plan.write_body()
