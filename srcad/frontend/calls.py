@@ -129,6 +129,10 @@ def _call_known(
     low: Lowering, function: Any, args: list[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
     library = low.session.library
+    if _is_of_numpy(function):
+        args, keywords, out = _without_out(function, args, keywords)
+        if out is not None:
+            return arrays.write_out(low, function, args, keywords, out, _call_known)
     found: Any = library.expand(low, function, args, keywords, low.node)
     if found is not NotImplemented:
         result: Abstract = found
@@ -249,14 +253,17 @@ def _without_out(
     return args, {k: v for k, v in keywords.items() if k != "out"}, out
 
 
+def _is_of_numpy(function: Any) -> bool:
+    owner = getattr(function, "__objclass__", function)
+    module = getattr(owner, "__module__", None) or ""
+    return isinstance(function, np.ufunc) or module.partition(".")[0] == "numpy"
+
+
 @functools.cache
 def _place_of_out(function: Any) -> int | None:
     """Where a function of NumPy takes ``out`` by position."""
     if isinstance(function, np.ufunc):
         return function.nin
-    owner = getattr(function, "__objclass__", function)
-    if (getattr(owner, "__module__", None) or "").partition(".")[0] != "numpy":
-        return None
     try:
         names = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
@@ -270,9 +277,6 @@ def primitive(
 ) -> Abstract:
     """A call that is not looked into."""
     library = low.session.library
-    args, keywords, out = _without_out(function, args, keywords)
-    if out is not None:
-        return arrays.write_out(low, function, args, keywords, out, primitive)
     pure = library.is_known(function) or _is_pure(function)
     take = low.peek if pure else low.atom
     atoms = [take(a) for a in args]

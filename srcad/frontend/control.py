@@ -121,7 +121,11 @@ def join_regions(
     sides = [regions[k] for k in alive]
     merger = Merger(low, sides, leaf, force=len(alive) < len(regions))
     base = dict(low.state)
-    for key in changed_keys(base, [s.state for s in sides]):
+    changed = changed_keys(base, [s.state for s in sides])
+    for key in sorted(changed, key=_is_place):  # variables first: they may leave places behind
+        if _is_place(key) and key[1] in merger.spent:
+            low.state.pop(key, None)
+            continue
         values = [s.state.get(key) for s in sides]
         first = low.session.initial.get(key[1]) if key[0] == "place" else None
         if first is not None:  # imported: it is there on every path
@@ -131,6 +135,10 @@ def join_regions(
         else:
             low.state[key] = merge_key(merger, key, values)
     return tuple(results), [tuple(column) for column in yields]
+
+
+def _is_place(key: Key) -> bool:
+    return key[0] == "place"
 
 
 def changed_keys(base: State, states: list[State]) -> list[Key]:

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from srcad import runtime
 from srcad.errors import UnsupportedSyntax, UnsupportedValue
 from srcad.frontend import arrays
 from srcad.frontend.abstract import (
@@ -199,6 +200,11 @@ class Importer:
                     isinstance(s, Item) for s in access.steps
                 ):
                     arrays.outside(low, value, hint)
+                    if prelude.depth:  # read at the head of an inner block: nobody else sees it
+                        for owned in low.session.owned:
+                            prelude.effect(runtime.require_disjoint, owned, value)
+                        self.vectors[value] = None
+                        return value
                 elif isinstance(made := arrays.argument(low, value, ("argument", hint)), ArrayRef):
                     self.arrays.append(value)
                     low.session.owned.append(value)

@@ -148,7 +148,13 @@ def _plan(low: Lowering, context: LoopContext, ends: dict[Key, Region]) -> LoopP
 
     here = Region(low.builder, low.state, False)
     outer = dict(low.state)
-    for key in context.carried:
+    spent: set[int] = set()
+    for key in sorted(context.carried, key=lambda k: k[0] == "place"):
+        if key[0] == "place" and key[1] in spent:  # the variables hand it on
+            del context.carried[key]
+            plan.state.pop(key, None)
+            plan.before.pop(key, None)
+            continue
         end = ends.get(key)
         start = outer.get(key)
         if end is None:
@@ -161,6 +167,7 @@ def _plan(low: Lowering, context: LoopContext, ends: dict[Key, Region]) -> LoopP
             merger = Merger(low, [here, end], leaf, force=True, force_constants=True, again=True)
             merged = merge_key(merger, key, [start, end.state.get(key)])
         plan.state[key] = merged
+        spent |= merger.spent
     # places made by merging stand in the current state: an iteration starts with them
     for key, value in low.state.items():
         if key not in outer:

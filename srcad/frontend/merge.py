@@ -10,7 +10,7 @@ form, such as two different functions, is poisoned: only reading it is an error.
 from __future__ import annotations
 
 from collections.abc import Callable, Container
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from srcad.frontend import arrays
@@ -72,6 +72,8 @@ class Merger:
     """Whether a side is an attempt that will be discarded: its places do not outlive it."""
     renewed: Container[int] = ()
     """Places that stand for something else where paths have met: what they are now is copied."""
+    spent: set[int] = field(default_factory=set)
+    """Places that nothing refers to any more: what they held is in a place made here."""
 
     def atom(self, side: int, value: Abstract) -> Atom:
         """The run-time object of a value at the end of one path."""
@@ -272,6 +274,8 @@ class Merger:
         ):
             self.low.freeze(ref)
             self.low.session.frozen.update(v.place for _, v in sources)
+        else:
+            self.spent.update(v.place for _, v in sources)
         return ref
 
     def merge_contents(self, contents: list[Any], hint: str, name: str = "") -> Any:

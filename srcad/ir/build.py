@@ -41,6 +41,7 @@ from srcad.ir.core import (
     select,
 )
 from srcad.ir.infer import atom_type, result_type
+from srcad.ir.sharing import SHAPE, views
 from srcad.ir.types import (
     BOOL,
     FLOAT,
@@ -122,6 +123,8 @@ class Builder:
         """Values of the function that this is a derivative of that may not exist at run time."""
         self.standing: dict[Value, Atom] = parent.standing if parent else {}
         """Differentials, and the arguments that they stand for: their shapes are the same."""
+        self._written: set[Value] = parent._written if parent else set()
+        """Versions that a write has consumed."""
         self._definitions: dict[Value, Apply] = {}
         self._others: set[Value] = set()
         """What the operations make that are not calls."""
@@ -210,6 +213,8 @@ class Builder:
     ) -> Value:
         """A write in place; the next version of the target."""
         version = Value(target.hint, kind if kind is not None else target.type)
+        if isinstance(target.type, Array):
+            self._written.add(target)
         self.ops.append(Update(callee, target, args, version, result, self.loc, path))
         return version
 
@@ -294,9 +299,25 @@ class Builder:
             builder = builder.parent
         return False
 
+    def recipe(self, atom: Atom) -> Apply | None:
+        """The same, if nothing that the call reads has been written over: it could be repeated."""
+        op = self.definition(atom)
+        if op is None or not self._written or op.callee in SHAPE:
+            return op
+        return None if any(map(self._is_stale, op.args)) else op
+
+    def _is_stale(self, atom: Atom) -> bool:
+        """Whether an atom is, or is a view of, a version that a write has consumed."""
+        if not isinstance(atom, Value):
+            return False
+        if atom in self._written:
+            return True
+        op = self.definition(atom)
+        return op is not None and any(map(self._is_stale, views(op)))
+
     def origin(self, atom: Atom) -> Apply | None:
         """The call that defines a value here or in the function that this is the reverse of."""
-        found = self.definition(atom)
+        found = self.recipe(atom)
         return self.primal.get(atom) if found is None and isinstance(atom, Value) else found
 
     def forget(self) -> None:
@@ -331,14 +352,14 @@ class Builder:
 
     def negated(self, atom: Atom) -> Atom | None:
         """What an atom is the negative of, if it is one by construction."""
-        op = self.definition(atom)
+        op = self.recipe(atom)
         if op is not None and op.callee in (operator.neg, np.negative):
             return op.args[0]
         return None
 
     def narrow(self, atom: Atom, other: Atom) -> Atom:
         """``atom`` before it was broadcast, where broadcasting against ``other`` does the same."""
-        op = self.definition(atom)
+        op = self.recipe(atom)
         if op is None or op.callee is not np.broadcast_to:
             return atom
         if same_shape(atom_type(other), atom_type(atom)):
@@ -525,7 +546,7 @@ def _narrowed(b: Builder, callee: Callable[..., Any], x: Atom, y: Atom) -> Atom 
         return b.apply(callee, x, right)
     # a number and a broadcast: the number acts on what is broadcast
     for this, other in ((x, y), (y, x)):
-        op = b.definition(this)
+        op = b.recipe(this)
         if op is not None and op.callee is np.broadcast_to and dims_of(atom_type(other)) == ():
             inner = op.args[0]
             made = b.apply(callee, inner, other) if this is x else b.apply(callee, other, inner)
@@ -582,7 +603,7 @@ def _simplify_neg(b: Builder, x: Atom) -> Atom | None:
     inner = b.negated(x)
     if inner is not None:
         return inner
-    op = b.definition(x)
+    op = b.recipe(x)
     if op is not None and op.callee is np.broadcast_to:
         return _broadcast(b, b.apply(operator.neg, op.args[0]), op)
     return _opposite(b, x)
@@ -593,7 +614,7 @@ def _opposite(b: Builder, x: Atom) -> Atom | None:
     number = _number(x)
     if number is not None:
         return Literal(-number)
-    op = b.definition(x)
+    op = b.recipe(x)
     if op is None or op.callee not in (operator.mul, operator.truediv) or op.keywords:
         return None
     left, right = op.args
@@ -651,7 +672,7 @@ def _narrow_choice(b: Builder, test: Atom, x: Atom, y: Atom) -> Atom | None:
 
 
 def _narrow_to(b: Builder, x: Atom, other: Atom) -> Atom:
-    op = b.definition(x)
+    op = b.recipe(x)
     if op is not None and op.callee is np.broadcast_to and dims_of(atom_type(op.args[0])) == ():
         return b.narrow(x, other)
     return x
@@ -663,14 +684,14 @@ def _kind(atom: Atom) -> str:
 
 
 def _simplify_broadcast(b: Builder, x: Atom, shape: Atom) -> Atom | None:
-    op = b.definition(shape)
+    op = b.recipe(shape)
     if op is not None and op.callee is np.shape:
         kind = atom_type(op.args[0])
         if same_shape(kind, atom_type(x)) and dims_of(kind) is not None:
             return x
     if isinstance(shape, Literal) and shape.value == () and dims_of(atom_type(x)) == ():
         return x
-    op = b.definition(x)
+    op = b.recipe(x)
     if op is not None and op.callee is np.expand_dims and _leads(op.args[0], op.args[1]):
         # leading axes of size 1 say nothing that the shape does not
         kind = b.typed(np.broadcast_to, (x, shape))
@@ -787,7 +808,7 @@ def _simplify_transpose(b: Builder, x: Atom, axes: Atom | None = None) -> Atom |
 
 
 def _simplify_reshape(b: Builder, x: Atom, shape: Atom, order: Atom | None = None) -> Atom | None:
-    op = b.definition(shape)
+    op = b.recipe(shape)
     kind = atom_type(x)
     if (
         op is not None
@@ -800,7 +821,7 @@ def _simplify_reshape(b: Builder, x: Atom, shape: Atom, order: Atom | None = Non
             return x
     if isinstance(shape, Literal) and shape.value in (-1, (-1,)) and len(dims_of(kind) or ()) == 1:
         return x
-    made = b.definition(x)
+    made = b.recipe(x)
     if op is not None and op.callee is np.shape and made is not None and made.callee is np.array:
         like = atom_type(op.args[0])
         if len(dims_of(kind) or ()) == len(dims_of(like) or ()) == 1 and isinstance(like, Array):
@@ -817,7 +838,7 @@ def _simplify_moveaxis(b: Builder, x: Atom, source: Atom, target: Atom) -> Atom 
 
 def _simplify_attribute(b: Builder, x: Atom) -> Atom | None:
     """The transpose of a transpose."""
-    op = b.definition(x)
+    op = b.recipe(x)
     if op is not None and op.callee is np.ndarray.T:
         return op.args[0]
     return None
@@ -902,7 +923,7 @@ def _is_unmasked(b: Builder, ct: Atom) -> bool:
     """
     if isinstance(ct, Literal):
         return bool(_number(ct))
-    op = b.definition(ct)
+    op = b.recipe(ct)
     if op is None or not op.args:
         return False
     if op.callee in _PRODUCTS:
@@ -934,7 +955,7 @@ def _simplify_times(b: Builder, w: Atom, v: Atom) -> Atom | None:
 
 
 def _simplify_unbroadcast(b: Builder, x: Atom, shape: Atom) -> Atom | None:
-    op = b.definition(shape)
+    op = b.recipe(shape)
     if isinstance(shape, Literal):
         return simplify_unbroadcast(b, x, None, tuple(shape.value))
     if op is not None and op.callee is np.shape:

@@ -20,7 +20,14 @@ from typing import Any
 import numpy as np
 
 from srcad.ir.core import Atom, Literal, Value, literal_key
-from srcad.ir.known import atom_type, hashable, known_type, math_type, reshaped_type
+from srcad.ir.known import (
+    atom_type,
+    hashable,
+    known_type,
+    math_type,
+    picked_type,
+    reshaped_type,
+)
 from srcad.ir.samples import sampled_type
 from srcad.ir.types import (
     BOOL,
@@ -229,6 +236,8 @@ def _sampled(
     if found is not None:
         return found
     atoms = (*args, *(a for _, a in keywords))
+    if callee is operator.getitem:
+        return picked_type(atom_type(args[0]), args[1]) or UNKNOWN
     return _broadcast_type(callee, tuple(map(atom_type, atoms))) or UNKNOWN
 
 

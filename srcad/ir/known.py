@@ -236,27 +236,44 @@ def _getitem_type(obj: Atom, index: Atom) -> Type | None:
             return STRING
         case Array() as kind, Literal(value=known):
             return _far_slice_type(kind, known)
-        case Array(dtype=dtype, dims=dims), Value(type=at) if dtype is not None and dims:
-            if isinstance(at, TupleType) and at.cls is not tuple:
-                return None
-            return _picked_type(dtype, dims, at.items if isinstance(at, TupleType) else (at,))
+        case Array() as kind, Value():
+            return picked_type(kind, index)
     return None
 
 
-def _picked_type(dtype: str, dims: tuple[Size, ...], index: tuple[Type, ...]) -> Type | None:
-    """What integers and slices of run time pick of an array: no sample has to be large enough."""
-    left = list(dims)
-    found: list[Size] = []
-    for kind in index:
-        if isinstance(kind, Number) and kind.kind == "int" and left:
-            left.pop(0)
-        elif kind == Opaque("slice") and left:
-            left.pop(0)
-            found.append(None)
-        else:
+def picked_type(kind: Type, index: Atom) -> Type | None:
+    """What a basic index picks of an array: no example has to be large enough for it."""
+    if not isinstance(kind, Array) or kind.dims is None or kind.dtype is None:
+        return None
+    if isinstance(index, Literal):
+        parts = index.value if isinstance(index.value, tuple) else (index.value,)
+        types = tuple(atom_type(Literal(p)) for p in parts)
+    elif isinstance(index.type, TupleType):
+        if index.type.cls is not tuple:
             return None
-    shape: tuple[Size, ...] = (*found, *left)
-    return Array(dtype, shape) if shape else NumPyScalar(dtype)
+        types = index.type.items
+    else:
+        types = (index.type,)
+    left = list(kind.dims)
+    dims: list[Size] = []
+    for part in types:
+        match part:
+            case Opaque(name="None"):
+                dims.append(1)
+                continue
+            case Number(kind="int"):
+                pass
+            case NumPyScalar(dtype=dtype) if np.dtype(dtype).kind in "iu":
+                pass
+            case Opaque(name="slice"):
+                dims.append(None)
+            case _:
+                return None
+        if not left:
+            return None
+        left.pop(0)
+    shape = (*dims, *left)
+    return Array(kind.dtype, shape) if shape else NumPyScalar(kind.dtype)
 
 
 def _add_type(x: Atom, y: Atom) -> Type | None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from srcad import runtime
 from srcad.ir.core import Apply, Atom, Literal, Value
 from srcad.ir.infer import atom_type, memo_key
 from srcad.ir.samples import Examples, run_example
@@ -52,9 +53,12 @@ _FRESH = {
     operator.pow, operator.matmul, operator.neg, operator.abs, operator.invert, operator.and_,
     operator.or_, operator.xor, operator.lshift, operator.rshift, operator.lt, operator.le,
     operator.gt, operator.ge, operator.eq, operator.ne, np.where, np.dot, np.matmul, np.array,
-    np.ndarray.copy, np.concatenate, np.stack, np.einsum, np.tensordot,
+    np.ndarray.copy, np.concatenate, np.stack, np.tensordot, runtime.own,
 }  # fmt: skip
 """What makes an array of its own, whether examples can be found for it or not."""
+
+_BY_VALUE = {runtime.unbroadcast, runtime.fitted, runtime.add}
+"""What hands on an argument or not, by the values of the others: an example proves nothing."""
 
 _ORDERED = {np.asfortranarray, np.ascontiguousarray, np.require}
 _memo: dict[object, tuple[Sharing, ...]] = {}
@@ -132,6 +136,12 @@ def _sharing(
     if callee is operator.getitem and isinstance(atom_type(args[0]), Array):
         shared = Sharing.ALWAYS if is_basic_index(args[1]) else Sharing.NEVER
         return (shared, Sharing.NEVER)
+    if callee is runtime.copied and isinstance(atom_type(args[0]), (Array, Unknown)):
+        return (Sharing.NEVER,)
+    if callee in _BY_VALUE:
+        return (Sharing.SOMETIMES,) * len(atoms)
+    if callee is np.einsum and len(args) > 2:
+        return (Sharing.NEVER,) * len(atoms)
     key = memo_key(callee, atoms, len(args), keywords)
     if key is not None and key in _memo:
         return _memo[key]

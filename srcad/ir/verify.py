@@ -39,7 +39,7 @@ from srcad.ir.core import (
 from srcad.ir.sharing import SHAPE, holds_arrays, views
 from srcad.ir.text import format_function
 from srcad.ir.types import Array, Type
-from srcad.ir.walk import operands, results
+from srcad.ir.walk import all_ops, operands, results
 
 
 class InvalidIR(AssertionError):
@@ -180,6 +180,13 @@ class _Verifier:
             for param, init in zip(params, op.carried, strict=True):
                 if param in self.consumed and isinstance(init, Value):
                     self.consumed[init] = op
+        for block in blocks:  # what the loop starts from is stale in its second iteration
+            for inner in all_ops(block):
+                self.op = inner
+                for atom in operands(inner):
+                    if atom in around and self.is_stale(atom) and not self.reads_shape(atom):
+                        self.fail(f"{atom!r} is read in a loop that writes over it")
+        self.op = op
 
     def visit(self, op: Op) -> None:
         handed_on = isinstance(op, (Call, For, While)) or (

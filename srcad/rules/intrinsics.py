@@ -9,6 +9,7 @@ from srcad.runtime import (
     fitted,
     last_writes,
     over,
+    own,
     shadow,
     stop_gradient,
     times,
@@ -42,6 +43,11 @@ def last_writes_transpose(ct, index, shape, kept):
 @linear(unbroadcast, wrt="x")
 def unbroadcast_transpose(ct, x, shape):
     return unbroadcast(ct, np.shape(x))
+
+
+@linear(own, wrt="value")
+def own_transpose(ct, value):
+    return ct
 
 
 @linear(fitted, wrt="x")

@@ -538,6 +538,7 @@ class Pusher:
             self.tangents[params[k]] = dot
             if params[k] in written:
                 self.owned.add(dot)
+                self.moving.add(dot)
             dots.append(dot)
         self.push_ops(op.body.ops, inner)
         ends = tuple(

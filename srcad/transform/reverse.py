@@ -23,7 +23,7 @@ from srcad import rules, runtime
 from srcad.analysis.activity import active_values
 from srcad.analysis.existence import missing_values
 from srcad.analysis.saving import recomputed
-from srcad.analysis.versions import chained, written_values
+from srcad.analysis.versions import chained, overwritten, written_values
 from srcad.ir import (
     UNDEFINED,
     Accumulate,
@@ -257,6 +257,12 @@ class Reverser:
                 case Call():
                     forward[k] = self.functions.pull_call(self, op, adjoints)
 
+    def _idle(self, op: Op, adjoints: Adjoints) -> bool:
+        """Whether the reverse of an operation with blocks has nothing to do."""
+        if any(adjoints.get(r) is not None for r in results(op)):
+            return False
+        return not any(v in self.restore for v in overwritten(op))
+
     # ---- writes
 
     def _pull_update(self, op: Update, adjoints: Adjoints) -> list[Op]:
@@ -303,10 +309,10 @@ class Reverser:
 
     def pull_if(self, op: If, adjoints: Adjoints) -> If:
         """Write the reverse of an ``if``; the forward ``if`` with what the reverse reads of it."""
-        if not any(adjoints.get(r) is not None for r in op.results):
+        if self._idle(op, adjoints):
             return op
         made = [self._branch(b, op.results, adjoints) for b in (op.then, op.orelse)]
-        blocks, extra, results_ = self._join(made, adjoints)
+        blocks, extra, results_ = self._join(made, op.results, adjoints)
         then, orelse = blocks
         adjoints.builder.append(If(op.test, then, orelse, results_, adjoints.builder.loc))
         return replace(
@@ -329,7 +335,7 @@ class Reverser:
         return _Region(block, forward, child, inside, changed, self)
 
     def _join(
-        self, regions: list[_Region], adjoints: Adjoints
+        self, regions: list[_Region], results_: tuple[Value, ...], adjoints: Adjoints
     ) -> tuple[list[Block], list[tuple[Value, tuple[int, Value]]], tuple[Value, ...]]:
         """The reverse blocks of branches, what they need of the forward ones, and the results."""
         changed: dict[Value, None] = {}
@@ -364,6 +370,9 @@ class Reverser:
             blocks.append(rename_values(block, {v: exports[kept] for v, kept in mapping.items()}))
         for value, outcome in zip(changed, outcomes, strict=False):
             adjoints.set(value, outcome)
+        if memories:
+            for result in results_:
+                adjoints.memory.pop(result, None)
         adjoints.memory.update(memories)
         return blocks, extra, tuple(outcomes)
 
@@ -394,14 +403,14 @@ class Reverser:
 
     def _pull_with(self, op: With, adjoints: Adjoints) -> With:
         """The context is entered in the primal; its reverse runs outside it."""
-        if not any(adjoints.get(r) is not None for r in op.results):
+        if self._idle(op, adjoints):
             return op
         if isinstance(op.manager, Value) and adjoints.active(op.manager):
             refuse_hidden(
                 op.loc, op.manager.type
             )  # a manager made of active data may pass it on, anywhere
         region = self._branch(op.body, op.results, adjoints)
-        blocks, extra, outcomes = self._join([region], adjoints)
+        blocks, extra, outcomes = self._join([region], op.results, adjoints)
         b = adjoints.builder
         manager = self._errstate(op, adjoints)
         if manager is not None:
@@ -472,11 +481,11 @@ class Reverser:
 
     def _pull_try(self, op: Try, adjoints: Adjoints) -> Try:
         """The path taken is noted, and the reverse takes it backwards."""
-        if not any(adjoints.get(r) is not None for r in op.results):
+        if self._idle(op, adjoints):
             return op
         inner = (op.body, *(h.body for h in op.handlers))
         regions = [self._branch(b, op.results, adjoints) for b in inner]
-        blocks, extra, outcomes = self._join(regions, adjoints)
+        blocks, extra, outcomes = self._join(regions, op.results, adjoints)
         b = adjoints.builder
         if len(inner) == 1:  # only a `finally`: there is one path
             self._splice(blocks[0], regions[0], outcomes, adjoints)
@@ -515,8 +524,7 @@ class Reverser:
     # ---- loops
 
     def _pull_loop(self, op: For | While, adjoints: Adjoints) -> list[Op]:
-        seeded = [adjoints.get(r) for r in op.results]
-        if all(s is None for s in seeded):
+        if self._idle(op, adjoints):
             return [op]
         plan = _LoopPlan(self, op, adjoints)
         plan.write_body()
@@ -968,7 +976,9 @@ class _LoopPlan:
                 inits.append(self._owned(adjoints.atom(state, value)))
         for made, _ in self.appended.values():
             inits.append(b.apply_typed(make_list, (), made.type, made.hint))
-        inits += [self.reverser.memory(op.results[k], adjoints) for k in self.memory]
+        for k in self.memory:
+            inits.append(self.reverser.memory(op.results[k], adjoints))
+            adjoints.memory.pop(op.results[k], None)
         count = len(streams)
         outcomes = tuple(Value(p.hint, p.type) for p in block.params[count:])
         b.append(For(streams, tuple(inits), block, outcomes, False, b.loc))

@@ -3,8 +3,8 @@
 Parameters and captured values of a block have generation 0 in it; an operation has the maximum of
 what it reads, its blocks included; its results have one more.  Taken in descending (generation,
 position), every use of a value is met before its definition, so an adjoint is complete when it is
-used: the generation rule of define-by-run tapes, at compile time.  Memory counts too: a write comes
-after all reads of the version it overwrites.
+used: the generation rule of define-by-run tapes, at compile time.  Memory counts too: a write, and
+a branch or loop that writes, comes after all reads of the version it overwrites.
 
 Ordered so are the statements of the primal, and the operations in each: the adjoint of a statement
 stays in one piece, and can be read against it.
@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from srcad.ir import Accumulate, Block, Effect, Op, Update, Value
+from srcad.analysis.versions import overwritten
+from srcad.ir import Accumulate, Block, Effect, Op, Value
 from srcad.ir.walk import results, values_read
 
 
@@ -39,8 +40,10 @@ def generations(block: Block, groups: list[list[int]]) -> list[int]:
         read = dict.fromkeys(v for op in ops for v in values_read(op))
         generation = max((of_value.get(v, 0) for v in read), default=0)
         for op in ops:
-            target = op.target if isinstance(op, (Update, Accumulate)) else None
-            if isinstance(target, Value):
+            targets = overwritten(op)
+            if isinstance(op, Accumulate) and isinstance(op.target, Value):
+                targets = {op.target: None}
+            for target in targets:
                 generation = max(generation, readers.get(target, 0))
         if any(isinstance(op, Effect) for op in ops):
             generation = max(generation, effect)

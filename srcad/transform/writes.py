@@ -24,7 +24,7 @@ from srcad.ir import Apply, Atom, Block, Literal, Op, Update, Value
 from srcad.ir.build import Builder
 from srcad.ir.infer import atom_type
 from srcad.ir.sharing import holds_arrays, is_basic_index, views
-from srcad.ir.types import Array, is_differentiable
+from srcad.ir.types import Array, ListType, is_differentiable
 from srcad.ir.walk import all_ops
 from srcad.transform import spaces
 from srcad.transform.adjoints import Adjoints
@@ -63,11 +63,7 @@ def covers(op: Update) -> bool:
 
 def copied_part(b: Builder, array: Atom, op: Update) -> Atom:
     """The same, as memory of its own."""
-    part = part_of(b, array, op)
-    kind = atom_type(part)
-    if isinstance(part, Value) and isinstance(kind, Array) and is_basic_index(op.args[0]):
-        return b.apply(np.ndarray.copy, part)
-    return part
+    return _own(b, part_of(b, array, op), not _picks_copies(op.args[0]))
 
 
 # ---- reverse mode
@@ -89,6 +85,7 @@ def pull_write(op: Update, adjoints: Adjoints) -> None:
         return
     bar = adjoints.own(op.version)
     sign = ADDING.get(op.callee)
+    term: Atom | None = None
     if wanted:
         item = part_of(b, bar, op)
         if sign is None and _may_repeat(op.args[0]):
@@ -96,23 +93,37 @@ def pull_write(op: Update, adjoints: Adjoints) -> None:
             item = b.apply_typed(runtime.last_writes, (op.args[0], shape, item), atom_type(item))
         if sign == -1:
             item = b.apply(operator.neg, item)
-        term = spaces.conform(b, item, value, elementwise=True)
-        adjoints.add(value, _apart(b, term, bar))
+        term = _apart(b, spaces.conform(b, item, value, elementwise=True), bar)
     if sign is None:
         bar = b.update(operator.setitem, bar, op.args[0], Literal(0.0), path=op.path)
         adjoints.owned.add(bar)
     adjoints.drop(op.version)
     adjoints.set(op.target, bar)
+    if term is not None:
+        adjoints.add(value, term)  # the value may be the array itself
 
 
 def _apart(b: Builder, term: Atom, bar: Value) -> Atom:
     """A term that later writes into the adjoint do not change."""
-    if not isinstance(term, Value) or not isinstance(term.type, Array):
+    if not isinstance(term, Value) or not holds_arrays(term.type):
         return term
     op = b.definition(term)
-    if term is bar or op is None or views(op):
-        return b.apply(np.ndarray.copy, term)
-    return term
+    return _own(b, term, term is bar or op is None or bool(views(op)))
+
+
+def _own(b: Builder, atom: Atom, shared: bool) -> Atom:
+    """An array, copied if it may share memory."""
+    if not shared or not isinstance(atom, Value) or not holds_arrays(atom.type):
+        return atom
+    copier = np.ndarray.copy if isinstance(atom.type, Array) else runtime.own
+    return b.apply_typed(copier, (atom,), atom.type)
+
+
+def _picks_copies(index: Atom) -> bool:
+    """Whether an index surely picks a copy and not a view."""
+    return isinstance(atom_type(index), (Array, ListType)) or (
+        isinstance(index, Literal) and isinstance(index.value, list)
+    )
 
 
 def _viewed(b: Builder, array: Atom, op: Update) -> Atom:
@@ -145,6 +156,7 @@ def restore(op: Update, saved: Value, adjoints: Adjoints, memory: Value) -> None
     """Put back what a write has written over."""
     b = adjoints.builder
     version = b.update(operator.setitem, memory, op.args[0], saved, path=op.path)
+    adjoints.memory.pop(op.version, None)  # gone; of the last version there is the primal's own
     adjoints.memory[op.target] = version
 
 
@@ -182,7 +194,7 @@ class Volatile:
 
 def is_view_of(value: Atom, moving: Container[Value], b: Builder) -> bool:
     """Whether a value is, or is a view of, memory that changes."""
-    if not isinstance(value, Value) or not isinstance(value.type, Array):
+    if not isinstance(value, Value) or not holds_arrays(value.type):
         return False
     if value in moving:
         return True

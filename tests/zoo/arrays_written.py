@@ -169,6 +169,36 @@ def augmented_slices(x, y):
     return u * x
 
 
+@case((V,))
+def part_scaled_by_picked_elements(x):
+    u = np.ones(3)
+    u[0] = 2.0
+    x[3:] *= u[[1, 0]]
+    return x
+
+
+@case((V, W))
+def factor_of_what_it_was_made_of(x, y):
+    u = np.array(x)
+    u[:1] *= y[1]
+    return u * (x + 1.0)
+
+
+@case((V,))
+def minus_itself(x):
+    u = x * x
+    u[1:] *= 2.0
+    u -= u
+    return u + x
+
+
+@case((W,))
+def written_into_itself(x):
+    u = x[:3] * 2.0
+    u[[2, 0, 2]] = u
+    return u * x[:3]
+
+
 @case((M,))
 def matmul_in_place(m):
     u = m + 0.0
@@ -515,6 +545,53 @@ def written_after_a_break(x, n):
         u[0] = 5.0
     u[3] = u[0] * u[1]
     return u
+
+
+@case((M, 0.5), (M, -0.5))
+def read_by_a_loop_and_then_written_on_one_path(m, s):
+    u = np.zeros_like(m)
+    for i in range(3):
+        u[i] = m[0]
+    if s > 0:
+        m -= 1.0
+    return m + u * u
+
+
+@case((V, 0.5), (V, 0.1), order=1)
+def swapped_on_one_path_in_a_loop(x, s):
+    u = x * 1.0
+    x -= 1.0
+    u /= x
+    for _ in range(3):
+        if s > 0.3:
+            u, x = x, u
+        else:
+            np.copyto(x, u)
+            u[0] = x[1] * x[2]
+    return x * u
+
+
+@case((M, S))
+def copied_before_a_loop_that_writes(m, s):
+    for i in range(1, 3):
+        u = m + 0.0
+        for _ in range(2):
+            m[i] *= u[0]
+            m -= s
+    return m
+
+
+@case((V, W))
+def memory_that_only_loops_without_adjoints_write(x, y):
+    u = x * x
+    k = 0
+    while k < 2:
+        for _ in range(2):
+            x += 1.0 / (1.5 + y[-1] ** 2)
+        for _ in range(2):
+            y[[1, 0]] *= np.sin(y[:2]) + 1.0
+        k += 1
+    return u * y
 
 
 @case((V,))
