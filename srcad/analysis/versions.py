@@ -57,6 +57,43 @@ def version_links(block: Block) -> dict[Value, list[Value]]:
     return links
 
 
+def overwritten_later(block: Block) -> dict[Value, None]:
+    """The versions whose memory is written after them, in a later iteration of a loop too.
+
+    Only these may not be read in a reverse sweep; the others stay as they are.
+    """
+    before: dict[Value, list[Value]] = {}
+
+    def hand_on(source: Atom, target: Value) -> None:
+        if isinstance(source, Value):
+            before.setdefault(target, []).append(source)
+
+    for op in all_ops(block):
+        match op:
+            case If() | Try() | With():
+                for inner in blocks(op):
+                    for result, end in zip(op.results, inner.yields, strict=False):
+                        hand_on(end, result)
+            case For() | While():
+                count = len(op.streams) if isinstance(op, For) else 0
+                for k, param in enumerate(op.body.params[count:]):
+                    for source in (op.carried[k], op.body.yields[k]):
+                        hand_on(source, param)
+                        hand_on(source, op.results[k])
+                    if isinstance(op, While):
+                        hand_on(op.test.params[k], param)
+            case _:
+                pass
+    work = [op.target for op in all_ops(block) if isinstance(op, Update)]
+    found: dict[Value, None] = {}
+    while work:
+        value = work.pop()
+        if value not in found:
+            found[value] = None
+            work += before.get(value, ())
+    return found
+
+
 def overwritten(op: Op) -> dict[Value, None]:
     """The versions from around an operation that it, or a block in it, writes over."""
     if isinstance(op, Update):

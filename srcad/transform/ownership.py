@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from srcad import runtime
-from srcad.ir import Accumulate, Apply, Atom, Call, For, Function, If, Literal, Op, Value, While
+from srcad.ir import Accumulate, Apply, Atom, Call, For, Function, If, Literal, Op, Update, Value, While
 from srcad.ir.core import make_dict, make_list, make_tuple
 from srcad.ir.infer import atom_type
 from srcad.ir.tree import dataclass_of
@@ -104,7 +104,7 @@ def is_fresh(atom: Atom, made: dict[Value, Op], seen: set[Value]) -> bool:
             return op.callee in _FRESH and isinstance(atom.type, Array)
         case Accumulate(index=None):
             return isinstance(atom.type, Array)
-        case Accumulate(target=target):
+        case Accumulate(target=target) | Update(target=target):
             return is_fresh(target, made, seen)
         case If():
             k = op.results.index(atom)

@@ -23,7 +23,12 @@ from srcad import rules, runtime
 from srcad.analysis.activity import active_values
 from srcad.analysis.existence import missing_values
 from srcad.analysis.saving import recomputed
-from srcad.analysis.versions import chained, overwritten, written_values
+from srcad.analysis.versions import (
+    chained,
+    overwritten,
+    overwritten_later,
+    written_values,
+)
 from srcad.ir import (
     UNDEFINED,
     Accumulate,
@@ -136,7 +141,7 @@ class Reverser:
         """Write the reverse of a block into the builder of ``adjoints``; what the block becomes."""
         if not self.depth:
             self.written.update(written_values(block))
-            self.volatile = Volatile(self.written)
+            self.volatile = Volatile(overwritten_later(block))
             self.volatile.note(block)
         self.depth += 1
         forward: Forward = [[op] for op in block.ops]
@@ -199,7 +204,7 @@ class Reverser:
         for op in made:
             map_atoms(op, note, lambda v: v, stays)
         changed = {v: s for v, s in adjoints.states.items() if states.get(v) is not s}
-        stale = [v for v in (*read, *changed.values()) if v in self.volatile and not self.lasts(v)]
+        stale = [v for v in (*read, *changed.values()) if v in self.volatile]
         if not stale:
             return
         del b.ops[mark:]
@@ -216,10 +221,6 @@ class Reverser:
             state = mapping.get(state, state)
             if isinstance(state, Value) and is_view_of(state, moving, b):
                 adjoints.states[key] = b.apply(np.ndarray.copy, state)
-
-    def lasts(self, value: Value) -> bool:
-        """Whether nothing is written to an array, or to what a view is of, after it is made."""
-        return all(root in self.last for root in self.volatile.roots(value))
 
     def restored_memory(self, adjoints: Adjoints | None) -> Iterator[Value]:
         """All memory that is restored at this point."""
@@ -293,7 +294,6 @@ class Reverser:
             copier = runtime.copied if missing else np.ndarray.copy
             found = adjoints.builder.apply_typed(copier, (version,), version.type, version.hint)
             adjoints.memory[version] = found
-            self.last[version] = None
             self.first[found] = None
         return found
 
@@ -453,10 +453,8 @@ class Reverser:
     written: dict[Value, None] = field(default_factory=dict)
     """Versions of containers that are written somewhere."""
     volatile: Volatile = field(default_factory=lambda: Volatile({}))
-    last: dict[Value, None] = field(default_factory=dict)
-    """Last versions of arrays: what the reverse sweep restores earlier ones from."""
     first: dict[Value, None] = field(default_factory=dict)
-    """The copies of those that it begins with."""
+    """The copies of last versions that restoring begins with."""
     depth: int = 0
 
     def protect(
@@ -467,7 +465,7 @@ class Reverser:
         copies: list[tuple[Value, Apply]] = []
         for value in needed:
             mapping[value] = value
-            if value not in self.volatile or self.lasts(value):
+            if value not in self.volatile:
                 continue
             if isinstance(value.type, Array) and only_for_shape(value, block):
                 continue
@@ -717,7 +715,7 @@ class _LoopPlan:
             pass
         for k in range(len(op.results)):
             if k in self.bars:
-                if self.params[k] in self.reverser.volatile:
+                if self.params[k] in self.reverser.written:
                     child.owned.add(self.bars[k])
                 child.add(op.body.yields[k], self.bars[k])
         for k, (result, end) in enumerate(zip(op.results, op.body.yields, strict=False)):
@@ -734,7 +732,7 @@ class _LoopPlan:
             bar = child.take(self.params[k])
             if bar is None:
                 bar = spaces.zeros(child.builder, self._like(k))
-            elif self.params[k] in self.reverser.volatile and isinstance(bar.type, Array):  # type: ignore[union-attr]
+            elif self.params[k] in self.reverser.written and isinstance(bar.type, Array):  # type: ignore[union-attr]
                 bar = child.own(self.params[k])
             self.next[k] = bar
         self.restored = {k: self.reverser.memory(self.params[k], child) for k in self.memory}
@@ -964,7 +962,7 @@ class _LoopPlan:
             state = adjoints.get(op.results[k])
             if state is None:
                 inits.append(spaces.zeros(b, op.results[k], self.bars[k].hint))
-            elif op.results[k] in self.reverser.volatile and isinstance(op.results[k].type, Array):
+            elif op.results[k] in self.reverser.written and isinstance(op.results[k].type, Array):
                 inits.append(adjoints.own(op.results[k]))
             else:
                 inits.append(adjoints.atom(state, op.results[k]))
