@@ -12,7 +12,20 @@ from dataclasses import replace
 import numpy as np
 
 from srcad import runtime
-from srcad.ir import Accumulate, Apply, Atom, Call, For, Function, If, Literal, Op, Update, Value, While
+from srcad.ir import (
+    Accumulate,
+    Apply,
+    Atom,
+    Call,
+    For,
+    Function,
+    If,
+    Literal,
+    Op,
+    Update,
+    Value,
+    While,
+)
 from srcad.ir.core import make_dict, make_list, make_tuple
 from srcad.ir.infer import atom_type
 from srcad.ir.tree import dataclass_of
