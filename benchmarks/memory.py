@@ -94,7 +94,7 @@ TINY = (3, 4)
 
 
 def measure(rounds: int, budget: float, tiny: bool = False) -> dict[str, Any]:
-    """For each loop: the time of primal and gradient, and the peak of the memory of both, in bytes."""
+    """For each loop: the time of primal and gradient, and the peak memory of both, in bytes."""
     return {loop.function.__name__: _measured(loop, rounds, budget, tiny) for loop in LOOPS}
 
 
