@@ -3,9 +3,12 @@
 import json
 import math
 
-from benchmarks import compiling, scalar, timing
+import pytest
+
+from benchmarks import compiling, memory, scalar, timing
 from benchmarks.__main__ import main
 from benchmarks.fifty_lines import TEXT
+from srcad.testing import check_grads
 
 
 def test_they_run_and_write_their_figures(tmp_path, capsys):
@@ -58,3 +61,19 @@ def test_a_case_that_fails_is_reported(monkeypatch):
     result = scalar.measure(1, 1e-5, 2)
     assert result["failed"] == {scalar.CASES[0].id: "ValueError: no luck"}
     assert "no luck" in scalar.lines(result)[-1]
+
+
+@pytest.mark.parametrize("loop", memory.LOOPS, ids=lambda loop: loop.function.__name__)
+def test_loops_that_write_into_arrays(loop):
+    args = loop.arguments(4)
+    check_grads(loop.function, args, argnums=loop.argnums)
+
+
+def test_the_memory_of_a_gradient_is_measured():
+    found = memory.measure(1, 1e-5, tiny=True)
+    assert set(found) == {loop.function.__name__ for loop in memory.LOOPS}
+    for one in found.values():
+        assert one["ratio"] > 0
+        assert list(one["peak bytes"]) == list(memory.TINY)
+        assert all(p["gradient"] > 0 and p["primal"] > 0 for p in one["peak bytes"].values())
+    assert len(memory.lines(found)) == 1 + len(memory.LOOPS)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import srcad
+from srcad.ir.verify import InvalidIR
 
 
 def close(found, wanted, rtol=1e-12):
@@ -1004,3 +1005,43 @@ def test_second_derivative_through_joined_pieces():
         return sum(x * c for c in np.concatenate(pieces))
 
     close(srcad.grad(srcad.grad(f))(-1.0), 2.0)
+
+
+# ---- writes
+
+
+def test_writes_through_the_parts_of_a_complex_array():
+    def f(x):
+        z = np.zeros(2, dtype=complex)
+        z.real[:] = x[:2]
+        z.imag[:] = x[1:] * x[0]
+        p = np.imag(z)
+        p += x[0]
+        p[1:] -= x[2]
+        p *= 2.0
+        return np.sum(np.abs(z) ** 2)
+
+    x = np.array([0.5, -1.0, 2.0])
+    a, b = x[1] * x[0] + x[0], x[2] * x[0] + x[0] - x[2]
+    slopes = [
+        2 * x[0] + 8 * a * (x[1] + 1) + 8 * b * (x[2] + 1),
+        2 * x[1] + 8 * a * x[0],
+        8 * b * (x[0] - 1),
+    ]
+    close(srcad.grad(f)(x), np.array(slopes))
+    close(np.array([srcad.jvp(f, (x,), (e,))[1] for e in np.eye(3)]), np.array(slopes))
+
+
+@wrong("products with a negation read what was negated, too late", raises=InvalidIR)
+def test_a_negated_array_is_written_before_the_negation_is_used():
+    def f(x, y):
+        u = x * x
+        w = -u
+        u[1] = x[0]
+        return np.sum(w * y * u)
+
+    x, y = np.array([2.0, 3.0]), np.array([5.0, 7.0])
+    # -(x0^4 y0 + x1^2 y1 x0)
+    want = np.array([-(4 * 8 * 5 + 9 * 7.0), -(2 * 3 * 7 * 2.0)])
+    close(srcad.grad(f)(x, y), want)
+    close(srcad.jvp(f, (x, y), (np.array([1.0, 0.0]), np.zeros(2)))[1], want[0])

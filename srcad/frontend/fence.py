@@ -57,7 +57,7 @@ REFUSED: dict[str, Refusal] = {
     ),
     # Met in lowering: writes.
     "index write": Refusal(
-        "writing into an array of which srcad cannot tell whose memory it is",
+        "writing into an array whose memory srcad cannot trace",
         "write into a copy: np.copy(x)",
     ),
     "shared array": Refusal(

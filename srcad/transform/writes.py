@@ -91,9 +91,9 @@ def pull_write(op: Update, adjoints: Adjoints) -> None:
         if sign is None and _may_repeat(op.args[0]):
             shape = b.apply(np.shape, _viewed(b, bar, op))
             item = b.apply_typed(runtime.last_writes, (op.args[0], shape, item), atom_type(item))
-        if sign == -1:
-            item = b.apply(operator.neg, item)
         term = _apart(b, spaces.conform(b, item, value, elementwise=True), bar)
+        if (sign == -1) != _is_turned(op):
+            term = b.apply(operator.neg, term)
     if sign is None:
         bar = b.update(operator.setitem, bar, op.args[0], Literal(0.0), path=op.path)
         adjoints.owned.add(bar)
@@ -124,6 +124,14 @@ def _picks_copies(index: Atom) -> bool:
     return isinstance(atom_type(index), (Array, ListType)) or (
         isinstance(index, Literal) and isinstance(index.value, list)
     )
+
+
+def _is_turned(op: Update) -> bool:
+    """Whether a write goes to imaginary parts: an adjoint has those with the other sign.
+
+    The adjoint of ``z`` pairs with its differential as ``Re(z_bar * dz)``.
+    """
+    return any(step.callee in (np.imag, np.ndarray.imag) for step in op.path)
 
 
 def _viewed(b: Builder, array: Atom, op: Update) -> Atom:

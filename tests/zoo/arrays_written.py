@@ -199,6 +199,15 @@ def written_into_itself(x):
     return u * x[:3]
 
 
+@case((V, W))
+def subtracted_from_what_was_set(x, y):
+    u = x * 1.0
+    u[1:3] = y[:2] * x[1]
+    u[1:3] -= y[1:3] * x[2:4]
+    u[3:] -= y[0]
+    return u * u
+
+
 @case((M,))
 def matmul_in_place(m):
     u = m + 0.0
