@@ -14,11 +14,11 @@ import dataclasses
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
-from srcad import rules, runtime
+from srcad import rules
 from srcad.analysis.activity import varied_values
 from srcad.analysis.existence import missing_values
 from srcad.errors import NotDifferentiable
@@ -50,11 +50,7 @@ from srcad.ir.types import (
     Number,
     NumPyScalar,
     Opaque,
-    Optional,
     Type,
-    Unknown,
-    dims_of,
-    is_complex,
     is_differentiable,
     is_text,
     may_hide,
@@ -63,6 +59,7 @@ from srcad.ir.walk import all_ops, copy_block, free_values
 from srcad.transform import spaces
 from srcad.transform.adjoints import refuse_hidden
 from srcad.transform.dce import prune_block
+from srcad.transform.defined import check_constant, check_input, kind_name, refuse_input, unit_seed
 from srcad.transform.forward import Pusher
 from srcad.transform.functions import Functions
 from srcad.transform.reverse import (
@@ -72,6 +69,14 @@ from srcad.transform.reverse import (
     sweep_block,
 )
 from srcad.transform.signatures import argument_name
+from srcad.transform.structures import (
+    leaf_atoms,
+    leaves_of,
+    match_leaves,
+    settle,
+    tangents_of,
+    transplant,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -302,7 +307,7 @@ class Differentiator:
                     return low.new_object(cls, Fields(names, values, None))
         raise NotDifferentiable(
             low.place(),
-            f"{name} is a {_kind_of(value)}: a derivative by it is not defined",
+            f"{name} is a {kind_name(value)}: a derivative by it is not defined",
             "differentiate by floats, float arrays, or containers of them",
         )
 
@@ -400,9 +405,13 @@ class Differentiator:
         match value:
             case Value(type=kind) if value in bars:
                 bar = bars[value]
-                if isinstance(kind, Array) and kind.dims == () and not _is_array(bar):
+                if (
+                    isinstance(kind, Array)
+                    and kind.dims == ()
+                    and not isinstance(atom_type(bar), Array)
+                ):
                     bar = low.builder.apply(np.asarray, bar)  # as the argument has no axes
-                elif isinstance(kind, (Number, NumPyScalar)) and _is_array(bar):
+                elif isinstance(kind, (Number, NumPyScalar)) and isinstance(atom_type(bar), Array):
                     bar = low.builder.apply(operator.getitem, bar, Literal(()))
                 return containers.wrap(low, bar)
             case ArrayRef(place=place):
@@ -523,304 +532,6 @@ def refuse_twins(low: Lowering, args: list[Abstract], changed: dict[Any, None]) 
                 low.refuse(*refusal("aliased change"))
             work.append(low.held_in(low.state, value.place))
         work.extend(abstract_parts(value))
-
-
-def refuse_input(low: Lowering, name: str, what: str, hint: str) -> NoReturn:
-    """Refuse a derivative by an argument that has none."""
-    raise NotDifferentiable(
-        low.place(),
-        f"{name} is {what}: a derivative by it is not defined",
-        f"{hint}, or leave {name} out of argnums",
-    )
-
-
-def check_input(low: Lowering, name: str, kind: Type) -> None:
-    """Refuse a derivative by what has none."""
-    if is_differentiable(kind):
-        return
-    match kind:
-        case Number(kind=k):
-            article = "an" if k == "int" else "a"
-            refuse_input(low, name, f"{article} {k}", "pass a float: 3.0 instead of 3")
-        case NumPyScalar(dtype=dtype):
-            refuse_input(low, name, f"a NumPy {dtype}", f"pass float({name})")
-        case Array(dtype=dtype):
-            refuse_input(low, name, f"an array of dtype {dtype}", f"pass {name}.astype(float)")
-        case ListType(item=Number(kind=k)):
-            refuse_input(low, name, f"a list of {k}", "write 1.0 for 1")
-    refuse_input(low, name, f"of type {kind}", "pass floats, float arrays or containers of them")
-
-
-def check_constant(low: Lowering, name: str, known: Any) -> None:
-    """Refuse a derivative by a string, a flag or None."""
-    if known is None or isinstance(known, (bool, str, bytes)):
-        what = "None" if known is None else f"a {type(known).__name__}"
-        refuse_input(low, name, what, "pass floats, float arrays or containers of them")
-
-
-def check_result(low: Lowering, value: Abstract) -> None:
-    """Refuse the Jacobian of what is no float."""
-    match value:
-        case Value(type=kind) if is_differentiable(kind):
-            require_present(low, value)
-            return
-        case Static(value=known) if isinstance(known, (int, float, complex)) and not isinstance(
-            known, bool
-        ):
-            return
-        case Value(type=kind):
-            what = f"the type {kind}"
-        case Static(value=known):
-            what = "None" if known is None else f"a {type(known).__name__}"
-        case _:
-            what = f"a {type(value).__name__.removesuffix('Ref').lower()}"
-    raise NotDifferentiable(
-        low.place(), f"the function returns {what}, which has no derivative", "return floats"
-    )
-
-
-def require_present(low: Lowering, value: Abstract) -> None:
-    """Refuse at run time what may be None."""
-    if isinstance(value, Value) and isinstance(value.type, Optional):
-        low.builder.effect(runtime.require_present, value)
-
-
-def _kind_of(value: Abstract) -> str:
-    match value:
-        case Static(value=known):
-            return type(known).__name__
-        case ObjectRef(cls=cls):
-            return cls.__name__
-    return type(value).__name__
-
-
-# ---- structures
-
-
-def settle(low: Lowering, value: Abstract) -> Abstract:
-    """A result without variables that may be unbound."""
-    match value:
-        case MaybeUnbound():
-            return settle(low, low.bound(value))
-        case ArrayRef():
-            return low.read(value)
-        case ListRef() | DictRef() | ObjectRef() if ("place", value.place, "") in low.state:
-            contents = low.contents(value)
-            match contents:
-                case Items(items=items):
-                    low.restate(value, Items(tuple(settle(low, i) for i in items)))
-                case Entries(keys=keys, values=values):
-                    low.restate(value, Entries(keys, tuple(settle(low, v) for v in values)))
-                case Fields(names=names, values=values, origin=None):
-                    low.restate(value, Fields(names, tuple(settle(low, v) for v in values), None))
-        case TupleRef(items=items, cls=cls):
-            return TupleRef(tuple(settle(low, i) for i in items), cls)
-    return value
-
-
-def _is_array(atom: Atom) -> bool:
-    return isinstance(atom_type(atom), Array)
-
-
-def leaf_atoms(low: Lowering, value: Abstract) -> list[Atom]:
-    """The leaves of a result, left to right."""
-    return [low.atom(v) for v in leaves_of(low, value, low.state)]
-
-
-def leaves_of(low: Lowering, value: Abstract, state: dict[Any, Any]) -> list[Abstract]:
-    match value:
-        case TupleRef(items=items):
-            return [leaf for i in items for leaf in leaves_of(low, i, state)]
-        case ListRef() | DictRef() | ObjectRef():
-            contents = state[("place", value.place, "")]
-            match contents:
-                case Held(value=held):
-                    return [held]
-                case Items(items=items) | Entries(values=items):
-                    return [leaf for i in items for leaf in leaves_of(low, i, state)]
-                case Fields(values=items, origin=origin):
-                    if origin is not None:
-                        low.refuse(
-                            "the function returns an object that it was given",
-                            "return the numbers and arrays in it",
-                        )
-                    return [leaf for i in items for leaf in leaves_of(low, i, state)]
-        case Value():
-            return [value]
-        case Static(value=known):
-            numeric = isinstance(known, (int, float, complex)) and not isinstance(known, bool)
-            return [value] if numeric else []
-    low.refuse(
-        f"the differentiated function returns a {type(value).__name__.lower()}",
-        "return numbers, arrays, or containers of them",
-    )
-
-
-def transplant(low: Lowering, value: Any, state: dict[Any, Any], names: dict[Value, Any]) -> Any:
-    """A value of a region's state in the current one, its containers in fresh places."""
-    match value:
-        case Value():
-            found = names.get(value, value)
-            return containers.wrap(low, found) if isinstance(found, Literal) else found
-        case TupleRef(items=items, cls=cls):
-            return TupleRef(tuple(transplant(low, i, state, names) for i in items), cls)
-        case ListRef():
-            return low.new_list(
-                _transplant_contents(low, state[("place", value.place, "")], state, names)
-            )
-        case DictRef():
-            return low.new_dict(
-                _transplant_contents(low, state[("place", value.place, "")], state, names)
-            )
-        case ObjectRef(cls=cls):
-            contents = _transplant_contents(low, state[("place", value.place, "")], state, names)
-            return low.new_object(cls, contents)
-    return value
-
-
-def _transplant_contents(
-    low: Lowering, contents: Any, state: dict[Any, Any], names: dict[Value, Any]
-) -> Any:
-    match contents:
-        case Held(value=held, borrowed=borrowed):
-            return Held(names.get(held, held), borrowed or "shared")
-        case Items(items=items):
-            return Items(tuple(transplant(low, i, state, names) for i in items))
-        case Entries(keys=keys, values=values):
-            return Entries(keys, tuple(transplant(low, v, state, names) for v in values))
-        case Fields(names=fields, values=values, origin=origin):
-            return Fields(fields, tuple(transplant(low, v, state, names) for v in values), origin)
-    return contents
-
-
-def tangents_of(
-    low: Lowering, value: Any, state: dict[Any, Any], tangents: dict[Value, Atom], literals: Any
-) -> Any:
-    """The tangent of a result, in its structure."""
-    match value:
-        case TupleRef(items=items, cls=cls):
-            return TupleRef(
-                tuple(tangents_of(low, i, state, tangents, literals) for i in items), cls
-            )
-        case ListRef() | DictRef() | ObjectRef():
-            contents = state[("place", value.place, "")]
-            match contents:
-                case Held(value=held):
-                    return containers.wrap(low, tangents[held])
-                case Items(items=items):
-                    return low.new_list(
-                        Items(tuple(tangents_of(low, i, state, tangents, literals) for i in items))
-                    )
-                case Entries(keys=keys, values=values):
-                    made = tuple(tangents_of(low, v, state, tangents, literals) for v in values)
-                    return low.new_dict(Entries(keys, made))
-                case Fields(names=names, values=values):
-                    assert isinstance(value, ObjectRef)
-                    made = tuple(tangents_of(low, v, state, tangents, literals) for v in values)
-                    return low.new_object(value.cls, Fields(names, made, None))
-        case Value():
-            return containers.wrap(low, tangents[value])
-        case Static(value=known):
-            zero = 0.0 if isinstance(known, (int, float)) and not isinstance(known, bool) else None
-            return Static(zero)
-    return value
-
-
-def match_leaves(low: Lowering, pattern: Any, state: dict[Any, Any], value: Abstract) -> list[Atom]:
-    """The leaves of ``value`` where ``pattern`` has its own; the structures must agree."""
-    if isinstance(value, MaybeUnbound):
-        value = low.bound(value)
-    match pattern:
-        case TupleRef(items=items):
-            parts = containers.items_of(low, value)
-            if parts is None or len(parts) != len(items):
-                _mismatch(low, f"a tuple of {len(items)}")
-            return [
-                a for p, v in zip(items, parts, strict=True) for a in match_leaves(low, p, state, v)
-            ]
-        case ListRef() | DictRef() | ObjectRef():
-            contents = state[("place", pattern.place, "")]
-            match contents:
-                case Held():
-                    return [low.atom(value)]
-                case Items(items=items):
-                    parts = containers.items_of(low, value)
-                    if parts is None or len(parts) != len(items):
-                        _mismatch(low, f"a list of {len(items)}")
-                    pairs = zip(items, parts, strict=True)
-                    return [a for p, v in pairs for a in match_leaves(low, p, state, v)]
-                case Entries(keys=keys, values=items):
-                    pairs_ = containers.entries(low, value)
-                    given = dict(pairs_)
-                    if set(given) != set(keys):
-                        _mismatch(low, f"a dict with the keys {list(keys)}")
-                    return [
-                        a
-                        for k, p in zip(keys, items, strict=True)
-                        for a in match_leaves(low, p, state, given[k])
-                    ]
-                case Fields(names=names, values=items):
-                    return [
-                        a
-                        for n, p in zip(names, items, strict=True)
-                        for a in match_leaves(low, p, state, get_attribute(low, value, n))
-                    ]
-        case Static(value=known) if not isinstance(known, (int, float, complex)) or isinstance(
-            known, bool
-        ):
-            return []
-    return [low.atom(value)]
-
-
-def _mismatch(low: Lowering, wanted: str) -> NoReturn:
-    low.refuse(
-        f"the cotangent or tangent has another structure: {wanted} is needed",
-        "give it the structure of the value it belongs to",
-    )
-
-
-def unit_seed(low: Lowering, value: Abstract) -> Atom:
-    """The cotangent 1 of a real scalar result; anything else is refused."""
-    match value:
-        case Value(type=Optional(item=item)):  # that it is not None is checked at run time
-            return unit_seed(low, Value("", item))
-        case Value(type=kind):
-            if isinstance(kind, Unknown) or (isinstance(kind, Array) and kind.dims is None):
-                return Literal(1.0)  # checked at run time
-            if is_complex(kind):
-                _not_scalar(low, "a complex number", "take its real part, or use vjp")
-            if dims_of(kind) == () and is_differentiable(kind):
-                if isinstance(kind, (NumPyScalar, Array)) and kind.dtype not in (None, "float64"):
-                    return Literal(np.dtype(kind.dtype).type(1))
-                return Literal(1.0)
-            if dims_of(kind) == ():
-                article = "an" if str(kind).startswith("int") else "a"
-                _not_scalar(low, f"{article} {kind}, which has no derivative", "return a float")
-            if isinstance(kind, Array):
-                _not_scalar(
-                    low, f"an array {kind}", "reduce it with np.sum, or use jacobian or vjp"
-                )
-            _not_scalar(low, f"a {kind}", "return one float")
-        case Static(value=known) if isinstance(known, (int, float)) and not isinstance(known, bool):
-            return Literal(1.0)
-        case Static(value=None):
-            _not_scalar(low, "None", "add a return statement")
-        case Static(value=known):
-            _not_scalar(low, f"a {type(known).__name__}", "return one float")
-        case TupleRef():
-            _not_scalar(
-                low, "a tuple", "return one scalar, or use has_aux=True for (scalar, extra)"
-            )
-    _not_scalar(low, f"a {type(value).__name__.removesuffix('Ref').lower()}", "return one scalar")
-    raise AssertionError
-
-
-def _not_scalar(low: Lowering, what: str, hint: str) -> None:
-    raise NotDifferentiable(
-        low.place(),
-        f"grad needs a function that returns one real scalar; this one returns {what}",
-        hint,
-    )
 
 
 def like(low: Lowering, pulled: Pulled) -> tuple[Abstract, Value]:

@@ -48,15 +48,10 @@ from srcad.ir.types import (
 from srcad.ir.walk import free_values
 from srcad.transform import bodies, spaces
 from srcad.transform.arraylike import rewritten
-from srcad.transform.expand import (
-    Differentiator,
-    Pulled,
-    check_result,
-    leaves_of,
-    require_present,
-    unit_seed,
-)
+from srcad.transform.defined import check_result, require_present, unit_seed
+from srcad.transform.expand import Differentiator, Pulled
 from srcad.transform.signatures import argument_name, definition, parameter_names
+from srcad.transform.structures import leaves_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,144 @@
+"""Where a derivative is defined: by what, of what; everything else is refused, with the way out."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+
+from srcad import runtime
+from srcad.errors import NotDifferentiable
+from srcad.frontend.abstract import (
+    Abstract,
+    ObjectRef,
+    Static,
+    TupleRef,
+)
+from srcad.frontend.lowering import Lowering
+from srcad.ir import Atom, Literal, Value
+from srcad.ir.types import (
+    Array,
+    ListType,
+    Number,
+    NumPyScalar,
+    Optional,
+    Type,
+    Unknown,
+    dims_of,
+    is_complex,
+    is_differentiable,
+)
+
+
+def refuse_input(low: Lowering, name: str, what: str, hint: str) -> NoReturn:
+    """Refuse a derivative by an argument that has none."""
+    raise NotDifferentiable(
+        low.place(),
+        f"{name} is {what}: a derivative by it is not defined",
+        f"{hint}, or leave {name} out of argnums",
+    )
+
+
+def check_input(low: Lowering, name: str, kind: Type) -> None:
+    """Refuse a derivative by what has none."""
+    if is_differentiable(kind):
+        return
+    match kind:
+        case Number(kind=k):
+            article = "an" if k == "int" else "a"
+            refuse_input(low, name, f"{article} {k}", "pass a float: 3.0 instead of 3")
+        case NumPyScalar(dtype=dtype):
+            refuse_input(low, name, f"a NumPy {dtype}", f"pass float({name})")
+        case Array(dtype=dtype):
+            refuse_input(low, name, f"an array of dtype {dtype}", f"pass {name}.astype(float)")
+        case ListType(item=Number(kind=k)):
+            refuse_input(low, name, f"a list of {k}", "write 1.0 for 1")
+    refuse_input(low, name, f"of type {kind}", "pass floats, float arrays or containers of them")
+
+
+def check_constant(low: Lowering, name: str, known: Any) -> None:
+    """Refuse a derivative by a string, a flag or None."""
+    if known is None or isinstance(known, (bool, str, bytes)):
+        what = "None" if known is None else f"a {type(known).__name__}"
+        refuse_input(low, name, what, "pass floats, float arrays or containers of them")
+
+
+def check_result(low: Lowering, value: Abstract) -> None:
+    """Refuse the Jacobian of what is no float."""
+    match value:
+        case Value(type=kind) if is_differentiable(kind):
+            require_present(low, value)
+            return
+        case Static(value=known) if isinstance(known, (int, float, complex)) and not isinstance(
+            known, bool
+        ):
+            return
+        case Value(type=kind):
+            what = f"the type {kind}"
+        case Static(value=known):
+            what = "None" if known is None else f"a {type(known).__name__}"
+        case _:
+            what = f"a {type(value).__name__.removesuffix('Ref').lower()}"
+    raise NotDifferentiable(
+        low.place(), f"the function returns {what}, which has no derivative", "return floats"
+    )
+
+
+def require_present(low: Lowering, value: Abstract) -> None:
+    """Refuse at run time what may be None."""
+    if isinstance(value, Value) and isinstance(value.type, Optional):
+        low.builder.effect(runtime.require_present, value)
+
+
+def kind_name(value: Abstract) -> str:
+    """The class of a value, for an error."""
+    match value:
+        case Static(value=known):
+            return type(known).__name__
+        case ObjectRef(cls=cls):
+            return cls.__name__
+    return type(value).__name__
+
+
+def unit_seed(low: Lowering, value: Abstract) -> Atom:
+    """The cotangent 1 of a real scalar result; anything else is refused."""
+    match value:
+        case Value(type=Optional(item=item)):  # that it is not None is checked at run time
+            return unit_seed(low, Value("", item))
+        case Value(type=kind):
+            if isinstance(kind, Unknown) or (isinstance(kind, Array) and kind.dims is None):
+                return Literal(1.0)  # checked at run time
+            if is_complex(kind):
+                _not_scalar(low, "a complex number", "take its real part, or use vjp")
+            if dims_of(kind) == () and is_differentiable(kind):
+                if isinstance(kind, (NumPyScalar, Array)) and kind.dtype not in (None, "float64"):
+                    return Literal(np.dtype(kind.dtype).type(1))
+                return Literal(1.0)
+            if dims_of(kind) == ():
+                article = "an" if str(kind).startswith("int") else "a"
+                _not_scalar(low, f"{article} {kind}, which has no derivative", "return a float")
+            if isinstance(kind, Array):
+                _not_scalar(
+                    low, f"an array {kind}", "reduce it with np.sum, or use jacobian or vjp"
+                )
+            _not_scalar(low, f"a {kind}", "return one float")
+        case Static(value=known) if isinstance(known, (int, float)) and not isinstance(known, bool):
+            return Literal(1.0)
+        case Static(value=None):
+            _not_scalar(low, "None", "add a return statement")
+        case Static(value=known):
+            _not_scalar(low, f"a {type(known).__name__}", "return one float")
+        case TupleRef():
+            _not_scalar(
+                low, "a tuple", "return one scalar, or use has_aux=True for (scalar, extra)"
+            )
+    _not_scalar(low, f"a {type(value).__name__.removesuffix('Ref').lower()}", "return one scalar")
+    raise AssertionError
+
+
+def _not_scalar(low: Lowering, what: str, hint: str) -> None:
+    raise NotDifferentiable(
+        low.place(),
+        f"grad needs a function that returns one real scalar; this one returns {what}",
+        hint,
+    )
