@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from srcad import rules
+from srcad.errors import MissingRule
 from srcad.frontend import calls, containers
 from srcad.frontend.abstract import Abstract, ListRef, Static, TupleRef
-from srcad.frontend.lowering import Lowering
-from srcad.ir import Value
+from srcad.frontend.lowering import Lowering, Unreachable
+from srcad.ir import Effect, Literal, Value
 from srcad.ir.types import ListType, TupleType
 
 
@@ -40,10 +41,30 @@ def composed(
     rule = rules.lookup_composition(function)
     if rule is None or not any(_has_data(low, a) for a in (*args, *keywords.values())):
         return NotImplemented
-    found = calls.call(low, Static(rule.body), args, keywords)
+    try:
+        found = calls.call(low, Static(rule.body), args, keywords)
+    except Unreachable:  # the body raises for such arguments
+        if low.internal:
+            raise
+        low.refuse(
+            f"the derivative of {getattr(function, '__name__', rule.name)} is not known for these"
+            f" arguments{_reason(low)}",
+            "cut it with srcad.stop_gradient if it does not matter, or declare a rule",
+            kind=MissingRule,
+        )
     if isinstance(found, Static) and found.value is NotImplemented:
         return NotImplemented
     return found
+
+
+def _reason(low: Lowering) -> str:
+    """What the error says that was about to be raised."""
+    op = low.builder.ops[-1]
+    error = op.args[0] if isinstance(op, Effect) and op.args else None
+    made = low.builder.definition(error) if isinstance(error, Value) else None
+    texts = [a.value for a in made.args if isinstance(a, Literal)] if made is not None else []
+    said = [text for text in texts if isinstance(text, str)]
+    return f": {said[0]}" if said else ""
 
 
 def _has_data(low: Lowering, value: Abstract) -> bool:

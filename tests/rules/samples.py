@@ -47,7 +47,8 @@ def _describe(value):
         return value.dtype.kind
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_describe, value))}]"
-    return getattr(value, "__name__", None) or repr(value)
+    text = getattr(value, "__name__", None) or repr(value)
+    return type(value).__name__ if " at 0x" in text else text
 
 
 CASES = []

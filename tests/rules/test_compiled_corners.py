@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import srcad
-from srcad.errors import SourceError
+from srcad.errors import MissingRule, SourceError
 
 # ---- branches do not poison
 
@@ -146,6 +146,22 @@ def test_products_of_plane_vectors_are_refused():
     x = np.arange(6.0).reshape(3, 2)
     with pytest.warns(DeprecationWarning), pytest.raises(ValueError, match="3-dimensional"):
         srcad.grad(plane_product)(x, x)
+
+
+def padded_oddly(x):
+    return np.sum(np.pad(x, 1, mode="reflect", reflect_type="odd"))
+
+
+def four_levels(x):
+    return np.sum(np.block([[[[x]]]]))
+
+
+@pytest.mark.parametrize("f", [padded_oddly, four_levels])
+def test_what_a_composition_does_not_cover_is_refused_where_it_is_called(f):
+    for derive in (srcad.grad(f), lambda x: srcad.jvp(f, (x,), (x,))):
+        with pytest.raises(MissingRule, match="is not known for these arguments") as caught:
+            derive(np.ones(3))
+        assert caught.value.place.line == f.__code__.co_firstlineno + 1
 
 
 # ---- sizes of arrays of unknown rank
