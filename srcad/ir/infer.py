@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import builtins
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -283,12 +283,13 @@ def _guess_sizes(
 ) -> Type:
     """Where no samples go together: unknown sizes may have to be those that are known."""
     atoms = (*args, *(a for _, a in keywords))
-    sizes = dict.fromkeys(d for a in atoms if isinstance(a, Value) for d in _named_sizes(a.type))
-    for size in sizes:
-        guessed = [Value("", _unify(a.type, size)) if isinstance(a, Value) else a for a in atoms]
+    names = [name for name, _ in keywords]
+    for unify in _agreements([a.type for a in atoms if isinstance(a, Value)]):
+        guessed = [
+            Value("", _with_sizes(a.type, unify)) if isinstance(a, Value) else a for a in atoms
+        ]
         if all(atom_type(a) == atom_type(g) for a, g in zip(atoms, guessed, strict=True)):
-            return UNKNOWN
-        names = [name for name, _ in keywords]
+            continue
         found = _sampled(
             callee,
             tuple(guessed[: len(args)]),
@@ -299,15 +300,30 @@ def _guess_sizes(
     return UNKNOWN
 
 
-def _unify(kind: Type, size: Size) -> Type:
-    """The type with its unknown sizes replaced."""
+def _agreements(kinds: list[Type]) -> Iterator[Callable[[Size], Size]]:
+    """Ways in which sizes may agree: unknown ones with a known one, and symbols with a number."""
+    sizes = dict.fromkeys(d for k in kinds for d in _named_sizes(k))
+    for size in sizes:
+        yield lambda d, size=size: size if d is None else d  # type: ignore[misc]  # bound now
+    numbers = [d for d in sizes if isinstance(d, int)]
+    for symbol in sizes:
+        if isinstance(symbol, Dim):
+            for number in numbers:
+                whole = number + symbol.drop
+                yield lambda d, base=symbol.base, whole=whole: (  # type: ignore[misc]  # bound now
+                    max(whole - d.drop, 0) if isinstance(d, Dim) and d.base == base else d
+                )
+
+
+def _with_sizes(kind: Type, unify: Callable[[Size], Size]) -> Type:
+    """The type with its sizes replaced."""
     match kind:
         case Array(dtype=dtype, dims=dims) if dims is not None:
-            return Array(dtype, tuple(size if d is None else d for d in dims))
+            return Array(dtype, tuple(map(unify, dims)))
         case TupleType(items=items, cls=cls):
-            return TupleType(tuple(_unify(k, size) for k in items), cls)
+            return TupleType(tuple(_with_sizes(k, unify) for k in items), cls)
         case ListType(item=item):
-            return ListType(_unify(item, size))
+            return ListType(_with_sizes(item, unify))
     return kind
 
 

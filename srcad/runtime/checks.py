@@ -8,9 +8,12 @@ import numpy as np
 
 
 def require_number(value: Any) -> None:
-    """Refuse an augmented assignment to an array: it would write in place."""
+    """Refuse an augmented assignment to a value of unknown type that is an array: it writes."""
     if isinstance(value, np.ndarray):
-        raise TypeError("an augmented assignment writes an array in place: write x = x + y")
+        raise TypeError(
+            "an augmented assignment changes an array in place, and that this is an array was "
+            "known at run time only: write x = x + y"
+        )
 
 
 def require_real_power(x: Any, y: Any) -> None:

@@ -32,6 +32,18 @@ def matrix_times_matrix(m, s):
     return np.dot(m, s) * (m @ s) + np.matmul(m, s)
 
 
+@case((S, V))
+def power_iteration_from_a_vector_of_fixed_length(s, means):
+    x = np.full(3, 0.5)
+    total = 0.0
+    for k in range(3):
+        x = (x @ s) * np.exp(-((0.3 * k - means) ** 2))
+        size = x.sum()
+        x /= size
+        total += np.log(size)
+    return total * x
+
+
 @case((V, 0.7))
 def dot_with_scalars(v, s):
     return np.dot(v, s) * np.dot(s, v) + np.dot(s, s)
