@@ -61,8 +61,12 @@ def named(outcome: Outcome) -> Outcome:
     """With the message of a crash in its cause, without what differs between programs."""
     if outcome.kind != "crash":
         return outcome
-    last = [line for line in outcome.detail.splitlines() if re.match(r"[\w.]+(Error|IR|Out)\b", line)]
-    text = re.sub(r"%?\w*\d+\w*(:\w+)?|'[^']*'|line .*?: .*?: |<.*?>", "_", last[-1] if last else "")
+    last = [
+        line for line in outcome.detail.splitlines() if re.match(r"[\w.]+(Error|IR|Out)\b", line)
+    ]
+    text = re.sub(
+        r"%?\w*\d+\w*(:\w+)?|'[^']*'|line .*?: .*?: |<.*?>", "_", last[-1] if last else ""
+    )
     return replace(outcome, cause=f"{outcome.cause}: {text[:110]}")
 
 

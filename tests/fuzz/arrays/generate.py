@@ -406,8 +406,9 @@ class _Generator:
             case 6:
                 text = c.pick((f"np.asarray({place})", f"np.atleast_1d({place})"))
             case 7:
-                text, part = c.pick((f"np.transpose({place})", f"np.swapaxes({place}, 0, -1)")), (
-                    shape[::-1]
+                text, part = (
+                    c.pick((f"np.transpose({place})", f"np.swapaxes({place}, 0, -1)")),
+                    (shape[::-1]),
                 )
             case 8:
                 text, part = f"{place}[None]", (1, *shape)

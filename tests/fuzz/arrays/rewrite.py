@@ -19,9 +19,7 @@ from tests.fuzz.choices import Choices
 from tests.fuzz.runner import Outcome, failure, limited
 
 
-def compare(
-    program: ArrayProgram, rewritten: ArrayProgram, name: str, folder: Path
-) -> Outcome:
+def compare(program: ArrayProgram, rewritten: ArrayProgram, name: str, folder: Path) -> Outcome:
     """Whether both programs have the same value and derivative."""
     try:
         value = flatten(Reference(rewritten).value())
