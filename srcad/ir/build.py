@@ -270,7 +270,7 @@ class Builder:
         return None
 
     def recipe(self, atom: Atom) -> Apply | None:
-        """The same, if what the call reads has not been written over since: it could be repeated."""
+        """The same, if what the call reads has not been written over since: it can be repeated."""
         op = self.definition(atom)
         if op is None or not self._written or op.callee in SHAPE:
             return op

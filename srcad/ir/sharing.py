@@ -57,7 +57,7 @@ _FRESH = {
 """What makes an array of its own, whether examples can be found for it or not."""
 
 _BY_VALUE = {runtime.unbroadcast, runtime.fitted, runtime.add}
-"""What hands on an argument or not, depending on the values of the others: an example proves nothing."""
+"""What hands on an argument or not, as the values of the others are: an example proves nothing."""
 
 _ORDERED = {np.asfortranarray, np.ascontiguousarray, np.require}
 _memo: dict[object, tuple[Sharing, ...]] = {}
