@@ -330,7 +330,7 @@ class Statements:
         if op.result in self.plan.nested:
             return
         target = op.version if self.is_used(op.version) else op.target
-        if isinstance(op.target.type, Array):
+        if isinstance(op.target.type, Array) or op.path:
             self.add(out, self._array_write(op, target), op.loc, top)
             return
         item = self._written_item(op, target)

@@ -109,6 +109,10 @@ def _iterate_over(
     if not _unrolls(low, iterable, unrolled) and _loops(low, iterable, only):
         try:
             item = plan.open(iterable)
+            arrays_read = TupleRef(tuple(ArrayRef(a.place) for a in _arrays_in(item)))
+            key: Key = ("temporary", low.session.new_place(), "")
+            if arrays_read.items:  # the loop refers to them, whatever becomes of their names
+                low.state[key] = arrays_read
 
             def iteration() -> None:
                 bind(arrays.settled(low, item))
@@ -129,8 +133,17 @@ def _iterate_over(
             if _known_count(low, iterable) is None:
                 raise
         else:
+            low.state.pop(key, None)
             return
     _unroll(low, iterable, bind, body, since)
+
+
+def _arrays_in(item: Abstract) -> list[ArrayRef]:
+    if isinstance(item, ArrayRef):
+        return [item]
+    if isinstance(item, TupleRef):
+        return [a for i in item.items for a in _arrays_in(i)]
+    return []
 
 
 def _unroll(

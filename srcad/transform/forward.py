@@ -437,7 +437,8 @@ class Pusher:
         assert isinstance(made, Value)
         if found is not None:
             hint = spaces.value_hint(value, "_dot")
-            made = b.apply_typed(np.ndarray.copy, (made,), made.type, hint)
+            known = kind if kind is not None else atom_type(value)
+            made = b.apply_typed(np.ndarray.copy, (made,), spaces.tangent_type(known), hint)
         made.hint = made.hint or spaces.value_hint(value, "_dot")
         self.owned.add(made)
         return made

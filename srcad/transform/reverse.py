@@ -201,8 +201,19 @@ class Reverser:
         def redirected(atom: Atom) -> Atom:
             return mapping.get(atom, atom) if isinstance(atom, Value) else atom
 
+        def changed_op(op: Op, change: Callable[[Atom], Atom]) -> Op:
+            # what is in a block was settled there, when memory was what it is there
+            match op:
+                case If():
+                    return replace(op, test=change(op.test))
+                case For() | While():
+                    return replace(op, carried=tuple(map(change, op.carried)))
+                case With() | Try():
+                    return op
+            return map_atoms(op, change, lambda v: v, stays)
+
         for op in made:
-            map_atoms(op, note, lambda v: v, stays)
+            changed_op(op, note)
         changed = {v: s for v, s in adjoints.states.items() if states.get(v) is not s}
         stale = [v for v in (*read, *changed.values()) if v in self.volatile]
         if not stale:
@@ -214,7 +225,7 @@ class Reverser:
             if found is not None:
                 mapping[value] = found
         for op in made:
-            b.append(map_atoms(op, redirected, lambda v: v, stays))
+            b.append(changed_op(op, redirected))
         # no adjoint is a view of memory that goes on changing
         moving = {*mapping.values(), *self.restored_memory(adjoints)}
         for key, state in changed.items():

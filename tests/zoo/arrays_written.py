@@ -566,6 +566,15 @@ def read_by_a_loop_and_then_written_on_one_path(m, s):
     return m + u * u
 
 
+@case((M, 0.5), (M, -0.5))
+def transposed_and_written_on_one_path(m, s):
+    u = np.sin(m)
+    if s > 0:
+        u = u.T / (1.5 + u**2)
+        u[:2, 1:3] += 1.0
+    return u * u
+
+
 @case((V, 0.5), (V, 0.1), order=1)
 def swapped_on_one_path_in_a_loop(x, s):
     u = x * 1.0
@@ -577,6 +586,16 @@ def swapped_on_one_path_in_a_loop(x, s):
         else:
             np.copyto(x, u)
             u[0] = x[1] * x[2]
+    return x * u
+
+
+@case((W, 0.5), (W, -0.5))
+def views_of_views_written_on_one_path(x, s):
+    u = s * np.ones(5)
+    if s < 0:
+        u[0] *= 2.0
+    else:
+        x[::-1][-1:0:-2] *= s
     return x * u
 
 

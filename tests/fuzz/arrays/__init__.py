@@ -4,6 +4,6 @@
                              |        |
                           rewrite  reference
 
-A program is text; what works on it reads its syntax tree. Shapes are known while it is generated, so
-that nearly every program runs. `python -m tests.fuzz.arrays --help` runs any number of them.
+A program is text; what works on it reads its syntax tree. Shapes are known while it is generated,
+so that nearly every program runs. `python -m tests.fuzz.arrays --help` runs any number of them.
 """

@@ -1,7 +1,7 @@
 """Random programs with arrays that are written, viewed, shared and handed on.
 
-The generator knows the shape of everything. A *place* is a text that denotes an array: a name, an item
-of a list, a field of an object.
+The generator knows the shape of everything. A *place* is a text that denotes an array: a name, an
+item of a list, a field of an object.
 """
 
 from __future__ import annotations
@@ -310,8 +310,8 @@ class _Generator:
                     pass
             text = ", ".join(parts)
             try:
-                part = np.zeros(shape)[eval(f"np.index_exp[{text}]", dict.fromkeys(scope.counters, 0)
-                                            | {"np": np})].shape  # fmt: skip
+                names = {**dict.fromkeys(scope.counters, 0), "np": np}
+                part = np.zeros(shape)[eval(f"np.index_exp[{text}]", names)].shape
             except IndexError:
                 continue
             if 0 not in part and len(part) <= 2:

@@ -1,6 +1,6 @@
-"""What the derivatives must be: complex step, differences of it for the second order, and the tape.
+"""What the derivatives must be: complex step, differences of it for second orders, and the tape.
 
-For the complex step (Squire and Trapp, SIAM Review 40, 1998) the text of the program runs in a module
+For the complex step (Squire and Trapp, SIAM Review 40, 1998) the text runs in a module
 where NumPy makes complex arrays. It is exact to rounding, and shares nothing with the compiler.
 Comparisons of complex numbers are lexicographic, so that decisions stay those of the real parts.
 """
@@ -128,7 +128,7 @@ class Reference:
             raise Untame("differences and complex step differ")
 
     def hessian_product(self, direction: Vector) -> tuple[Vector, float]:
-        """For a scalar program, by differences of the complex step; with an estimate of the error."""
+        """For a scalar program, by differences of the complex step; and how far it may be off."""
 
         def central(h: float) -> Vector:
             ahead = self.jacobian(self.point + h * direction)[0]

@@ -182,12 +182,12 @@ def outlined(program: ArrayProgram, choices: Choices) -> ArrayProgram | None:
                                        and isinstance(n.ctx, (ast.Load, ast.Store))))  # fmt: skip
             inner = {n.target.id for n in ast.walk(stmt) if isinstance(n, ast.For)
                      and isinstance(n.target, ast.Name)}  # fmt: skip
-            if any(isinstance(n, (ast.Tuple,)) and isinstance(n.ctx, ast.Store)
+            if any(isinstance(n, ast.Tuple) and isinstance(n.ctx, ast.Store)
                    for n in ast.walk(stmt)):  # fmt: skip
                 continue
             top = {n.name for n in tree.body if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
-            given = [n for n in names
-                     if n not in inner | top and n not in ("np", "range", "len", "enumerate", "zip")]  # fmt: skip
+            known = inner | top | {"np", "range", "len", "enumerate", "zip"}
+            given = [n for n in names if n not in known]
             done += 1
             title = f"outlined{done}"
             new = ast.parse(f"def {title}({', '.join(given)}):\n    pass").body[0]
