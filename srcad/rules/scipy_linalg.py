@@ -13,10 +13,8 @@ from srcad.rules.intrinsics import fitted, over
 from srcad.rules.linalg import (
     adjoint,
     hermitian,
-    in_eigenvectors,
     least_squares,
     of_kind,
-    turned,
 )
 from srcad.rules.registry import composition, constant, differential, linear
 from srcad.runtime import frechet, row_order
@@ -269,26 +267,19 @@ def diagsvd(s, M, N):
 # ---- eigenvalues
 
 
-@differential(sl.eigvals)
-def eigvals(a, b=None, overwrite_a=False, check_finite=True, *, da):
-    """Of different eigenvalues."""
+@composition(sl.eigvals, wrt="a")
+def eigvals(a, b=None, overwrite_a=False, check_finite=True):
     if b is not None:
         raise MissingRule(None, "eigvals of two matrices is not supported")
-    return np.diagonal(in_eigenvectors(a, da, sl.eig(a)[1]), 0, -2, -1)
+    return np.linalg.eigvals(a) + 0j
 
 
-@differential(sl.eig)
-def eig(
-    a, b=None, left=False, right=True, overwrite_a=False, overwrite_b=False, check_finite=True, *,
-    da, out,
-):  # fmt: skip
-    """As `np.linalg.eig`."""
+@composition(sl.eig, wrt="a")
+def eig(a, b=None, left=False, right=True, overwrite_a=False, overwrite_b=False, check_finite=True):
     if b is not None or left or not right:
         raise MissingRule(None, "eig is supported for one matrix and its right eigenvectors")
-    w, v = out
-    inner = in_eigenvectors(a, da, v)
-    dv = turned(inner, w, v)
-    return np.diagonal(inner, 0, -2, -1), dv if np.iscomplexobj(v) else np.real(dv)
+    w, v = np.linalg.eig(a)
+    return w + 0j, v
 
 
 @differential(sl.eigh)
