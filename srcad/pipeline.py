@@ -197,11 +197,11 @@ def compile_vjp(
     split = Split(function, has_aux)
     with bodies.numpy_arithmetic(exact):
         lowered = lower_function(split, args, (), library, exact=exact)
-    assert library.split is not None
-    pulled, state = library.split
     forward = finish(replace(lowered.function, name=f"{name}_fwd"))
     first = _compiled(forward, lowered, f"Value of {name}, and what its pullback reads.")
-
+    if library.split is None:  # it always raises: there is nothing to pull back
+        return CompiledPair(first, first)
+    pulled, state = library.split
     needed = tuple(free_values(pulled.reverse))
     saved = Value("saved", TupleType(tuple(v.type for v in needed)))
     builder = Builder(None, exact=lowered.exact)

@@ -26,6 +26,7 @@ from srcad.ir import (
     While,
     With,
 )
+from srcad.ir.samples import draws
 from srcad.ir.types import (
     DictType,
     ListType,
@@ -66,6 +67,8 @@ def _owners(block: Block) -> Owners:
 
 def _taint(op: Effect, varied: Values, owners: Owners) -> None:
     """What is run as it is may keep its arguments in the other objects that it gets."""
+    if draws(op.callee) is not None:
+        return
     for atom in operands(op):
         value = atom if isinstance(atom, Value) else None
         while value is not None and (may_hide(value.type) or isinstance(value.type, Unknown)):

@@ -31,6 +31,7 @@ from srcad.ir.core import (
     make_tuple,
     select,
 )
+from srcad.ir.samples import draws
 from srcad.ir.types import Number, NumPyScalar
 
 _OPERATORS = {
@@ -88,7 +89,7 @@ def negate(test: Any) -> Any:
 
 def is_method(callee: Callable[..., Any]) -> bool:
     """Whether a callee is a method of a built-in type, called on its first argument."""
-    owner = getattr(callee, "__objclass__", None)
+    owner = getattr(callee, "__objclass__", None) or draws(callee)
     return owner is not None and callable(callee) and not isinstance(callee, type)
 
 
@@ -218,6 +219,8 @@ class Expressions:
             return call(
                 gast.Attribute(arguments[0], callee.__name__, gast.Load()), arguments[1:], pairs
             )
+        if callee is operator.call:
+            return call(arguments[0], arguments[1:], pairs)
         return call(self.callee(callee), arguments, pairs)
 
     def viewed(self, base: Any, path: tuple[View, ...]) -> Any:

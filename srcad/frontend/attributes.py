@@ -34,6 +34,8 @@ from srcad.frontend.abstract import (
 from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Lowering, NeedsExact
 from srcad.ir import Literal, Value
+from srcad.ir.infer import atom_type
+from srcad.ir.samples import GENERATORS
 from srcad.ir.types import (
     EXCEPTION,
     OBJECT,
@@ -46,6 +48,7 @@ from srcad.ir.types import (
     Unknown,
     dims_of,
     dtype_of,
+    is_complex,
     is_differentiable,
     rank,
 )
@@ -89,6 +92,7 @@ _PROTOCOL: dict[str, Any] = {
 }
 """Special methods called by name: they are the operation that they stand for."""
 
+_ABSENT = object()
 _LISTS = {ListRef: list, DictRef: dict, TupleRef: tuple, SetRef: set}
 
 
@@ -159,7 +163,7 @@ def _of_static(low: Lowering, known: Any, name: str) -> Abstract:
 def _of_instance(low: Lowering, obj: ObjectRef, name: str) -> Abstract:
     contents = low.contents(obj)
     assert isinstance(contents, Fields)
-    on_class = inspect.getattr_static(obj.cls, name, None)
+    on_class = inspect.getattr_static(obj.cls, name, _ABSENT)
     importer = low.session.importer
     if vars(object)["__getattribute__"] is not inspect.getattr_static(obj.cls, "__getattribute__"):
         low.refuse(*refusal("attribute access", name=obj.cls.__name__))
@@ -179,10 +183,10 @@ def _of_instance(low: Lowering, obj: ObjectRef, name: str) -> Abstract:
             found: Abstract = importer.attribute(low, contents.origin, name)
             return found
     fallback = inspect.getattr_static(obj.cls, "__getattr__", None)
-    if on_class is None and isinstance(fallback, types.FunctionType):
+    if on_class is _ABSENT and isinstance(fallback, types.FunctionType):
         importer.member(obj.cls, contents.origin, "__getattr__", fallback)
         return calls.call(low, Static(fallback), [obj, Static(name)], {})
-    if on_class is None:
+    if on_class is _ABSENT:
         low.refuse(
             f"{obj.cls.__name__} object has no attribute {name!r}",
             "set it in __init__, or correct the name",
@@ -198,7 +202,7 @@ def _of_instance(low: Lowering, obj: ObjectRef, name: str) -> Abstract:
             return Method(Static(on_class), obj)
         case functools.cached_property():
             made = calls.call(low, Static(on_class.func), [obj], {})
-            if contents.origin is None:
+            if contents.origin is None and not low.is_shared(obj.place):
                 store_attribute(low, obj, name, made)
             return made
         case _ if hasattr(on_class, "__get__") and callable(on_class):
@@ -257,6 +261,14 @@ def set_attribute(low: Lowering, obj: Abstract, name: str, value: Abstract) -> N
             on_class, types.MemberDescriptorType
         ):
             low.refuse(*refusal("attribute access", name=obj.cls.__name__))
+    if isinstance(obj, (ArrayRef, Value)) and name in ("real", "imag"):
+        kind = atom_type(low.atom(obj))
+        if isinstance(kind, Array) and is_complex(kind):
+            part = get_attribute(low, arrays.target(low, obj), name)
+            assert isinstance(part, ArrayRef)
+            if part != value:  # z.real += v has written it
+                arrays.store(low, part, arrays.WHOLE, value)
+            return
     store_attribute(low, obj, name, value)
 
 
@@ -321,6 +333,12 @@ def _of_array(low: Lowering, value: Value, name: str) -> Abstract:
     if name == "ndim" and (count := rank(kind)) is not None:
         return Static(count)
     descriptor = getattr(np.ndarray, name, None)
+    if descriptor is None and isinstance(kind, Unknown):
+        low.refuse(
+            f"the attribute {name!r} of a value whose type is known at run time only is not"
+            " supported",
+            "use numbers and arrays, or containers of them",
+        )
     if descriptor is None:
         low.refuse(
             f"an array has no attribute {name!r}",
@@ -351,6 +369,10 @@ def _of_opaque(low: Lowering, value: Value, name: str) -> Abstract:
         low.refuse(
             "data is read from an exception", "keep what the handler needs in a variable instead"
         )
+    generator = GENERATORS.get(value.type.name) if isinstance(value.type, Opaque) else None
+    method = getattr(generator, name, None)
+    if callable(method):
+        return Method(Static(method), value)
     result = Value("", OBJECT)
     low.builder.effect(getattr, value, Literal(name), result=result)
     return result

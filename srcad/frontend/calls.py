@@ -11,6 +11,7 @@ import bisect
 import functools
 import heapq
 import inspect
+import operator
 import random
 import types
 from dataclasses import dataclass
@@ -55,8 +56,18 @@ from srcad.frontend.fence import check_fence, refusal
 from srcad.frontend.lowering import _PACKAGE, Frame, Lowering, Unreachable
 from srcad.frontend.scopes import parameters, scope_of
 from srcad.frontend.source import FunctionSource, read_function
-from srcad.ir import Literal, Value
-from srcad.ir.types import OBJECT, UNKNOWN, Number, NumPyScalar, Opaque, Type, is_differentiable
+from srcad.ir import Atom, Literal, Value
+from srcad.ir.samples import GENERATORS, draws, sampled_type
+from srcad.ir.types import (
+    OBJECT,
+    UNKNOWN,
+    Number,
+    NumPyScalar,
+    Opaque,
+    Type,
+    generator_type,
+    is_differentiable,
+)
 
 _DEPTH = 60
 _SAME = 30
@@ -113,16 +124,10 @@ def call(
         case ObjectRef():
             return call(low, attributes.get_attribute(low, callee, "__call__"), args, keywords)
         case Value():
-            result = Value("", UNKNOWN)
-            low.builder.effect(_call_value, callee, *map(low.atom, args), result=result)
-            return result
+            return opaque(low, operator.call, [callee, *args], keywords)
         case Poison(message=message, hint=hint):
             low.refuse(message, hint)
     low.refuse(*refusal("object", type="that is not a function"))
-
-
-def _call_value(function: Any, *args: Any) -> Any:
-    return function(*args)
 
 
 def _call_known(
@@ -131,6 +136,8 @@ def _call_known(
     library = low.session.library
     if _is_of_numpy(function):
         args, keywords, out = _without_out(function, args, keywords)
+        if out is not None and _draws(function):  # its shape says how many numbers are drawn
+            low.refuse(*refusal("out argument", name=function.__name__))
         if out is not None:
             return arrays.write_out(low, function, args, keywords, out, _call_known)
     found: Any = library.expand(low, function, args, keywords, low.node)
@@ -310,7 +317,15 @@ _WRITING = {
 def _writes(function: Any) -> bool:
     if getattr(function, "__objclass__", None) is np.ndarray:
         return function.__name__ in _WRITERS
+    if draws(function) is not None:
+        return bool(function.__name__ == "shuffle")
     return builtin.hashable(function) and function in _WRITING
+
+
+def _draws(function: Any) -> bool:
+    """Whether a function draws random numbers."""
+    source = getattr(function, "__self__", None)
+    return draws(function) is not None or isinstance(source, tuple(GENERATORS.values()))
 
 
 def _is_pure(function: Any) -> bool:
@@ -331,15 +346,13 @@ def opaque(
     """A call that is run as it is, once and in order; what it is given it must leave as it is."""
     atoms = [low.atom(a) for a in args]
     named = {k: low.atom(v) for k, v in keywords.items()}
-    result = Value(
-        "", _OPAQUE_RESULTS.get(function, UNKNOWN) if builtin.hashable(function) else UNKNOWN
-    )
+    result = Value("", _result_of(function, atoms, named))
     pairs = zip((*args, *keywords.values()), (*atoms, *named.values()), strict=True)
     open_ = [atom for value, atom in pairs if _changeable(value)]
     before = Value("before", OBJECT)
     if low.session.library.is_effect(function) or not open_:
         low.builder.effect(function, *atoms, result=result, **named)
-        return Static(None) if function is print else result
+        return Static(None) if function is print else containers.wrap(low, result)
     name = Literal(getattr(function, "__name__", "a function"))
     low.builder.effect(runtime.snapshot, *open_, result=before)
     low.builder.effect(function, *atoms, result=result, **named)
@@ -349,9 +362,30 @@ def opaque(
 
 _OPAQUE_RESULTS: dict[Any, Type] = {
     print: OBJECT,
-    np.random.default_rng: Opaque("Generator"),
-    np.random.RandomState: Opaque("RandomState"),
+    np.random.default_rng: generator_type(np.random.Generator),
+    np.random.RandomState: generator_type(np.random.RandomState),
 }
+
+
+_DATA = (np.ndarray, np.generic, int, float, complex, list, tuple, dict)
+"""What instances of are numbers and arrays, or are known to hold some."""
+
+
+def _result_of(function: Any, atoms: list[Atom], named: dict[str, Atom]) -> Type:
+    """The type of what a call that is run as it is returns, where it is known."""
+    if not builtin.hashable(function):
+        return UNKNOWN
+    if function in _OPAQUE_RESULTS:
+        return _OPAQUE_RESULTS[function]
+    if isinstance(function, type) and not issubclass(function, _DATA):
+        return Opaque(function.__name__)
+    source = getattr(function, "__self__", None)
+    if isinstance(source, np.random.RandomState):  # np.random.normal: of one that NumPy keeps
+        function = getattr(np.random.RandomState, function.__name__, None)
+        atoms = [Value("", generator_type(type(source))), *atoms]
+    if draws(function) is None:
+        return UNKNOWN
+    return sampled_type(function, tuple(atoms), tuple(named.items())) or UNKNOWN
 
 
 def _changeable(value: Abstract) -> bool:

@@ -23,6 +23,7 @@ from srcad.ir.types import (
     Size,
     TupleType,
     Type,
+    generator_type,
     join_all,
     type_of,
 )
@@ -30,6 +31,17 @@ from srcad.ir.types import (
 _SETS = 3
 _LARGEST = 1_000_000
 _SMALL = 1_000
+
+
+GENERATORS = {generator_type(cls).name: cls for cls in (np.random.Generator, np.random.RandomState)}
+"""What draws random numbers, by the names of its type."""
+
+
+def draws(function: Any) -> type | None:
+    """The class of which a function is a method that draws random numbers."""
+    name = getattr(function, "__name__", "")
+    found = (cls for cls in GENERATORS.values() if getattr(cls, name, None) is function)
+    return next(found, None)
 
 
 class Examples:
@@ -100,6 +112,10 @@ class Examples:
                 return [self.of(item) for _ in range((3, 4, 2)[self.number])]
             case Opaque(name="slice"):
                 return slice(0, (1, 3, 1)[self.number])
+            case Opaque(name=name) if name in GENERATORS:
+                if GENERATORS[name] is np.random.RandomState:
+                    return np.random.RandomState(self.number)
+                return np.random.default_rng(self.number)
         raise TypeError(kind)
 
     def filled(self, dtype: str, shape: tuple[int, ...]) -> Any:

@@ -352,4 +352,11 @@ def type_of(obj: object) -> Type:
             return TupleType(items, list)
         case tuple():
             return TupleType(tuple(map(type_of, obj)), type(obj))
+        case np.random.Generator() | np.random.RandomState():
+            return generator_type(type(obj))
     return Opaque(type(obj).__name__)
+
+
+def generator_type(cls: type) -> Opaque:
+    """The type of a source of random numbers."""
+    return Opaque(f"numpy.random.{cls.__name__}")

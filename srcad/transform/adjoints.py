@@ -42,7 +42,12 @@ def refuse_hidden(loc: Loc | None, kind: Type) -> NoReturn:
             "a derivative goes through text",
             "use the number itself, or srcad.stop_gradient(x) if it is to count as a constant",
         )
-    raise NotDifferentiable(
+    raise hidden(place)
+
+
+def hidden(place: Place | None) -> NotDifferentiable:
+    """The error of active data in an object that is not looked into."""
+    return NotDifferentiable(
         place,
         "a derivative goes through an object that srcad cannot look into",
         "keep numbers and arrays in variables, tuples, lists, dicts or dataclasses",

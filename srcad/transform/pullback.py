@@ -25,6 +25,7 @@ from srcad.ir import Accumulate, Apply, Atom, If, Literal, Loc, Op, Value
 from srcad.ir.build import Builder
 from srcad.ir.core import make_dict, make_list, make_tuple, select
 from srcad.ir.infer import atom_type
+from srcad.ir.samples import draws
 from srcad.ir.types import (
     Array,
     DictType,
@@ -41,7 +42,7 @@ from srcad.ir.types import (
 from srcad.ir.walk import blocks, map_atoms, results, values_read
 from srcad.rules import Rule
 from srcad.transform import bodies, spaces
-from srcad.transform.adjoints import Adjoints, Parts, refuse_hidden
+from srcad.transform.adjoints import Adjoints, Parts, hidden, refuse_hidden
 from srcad.transform.updates import dict_item
 
 
@@ -50,13 +51,22 @@ def place_of(loc: Loc | None) -> Place | None:
     return None if loc is None else Place(loc.file, loc.line, loc.column, loc.text)
 
 
-def missing_rule(op: Any, callee: Any) -> MissingRule:
+def missing_rule(op: Any, callee: Any) -> MissingRule | NotDifferentiable:
     """The error of a function without a rule."""
+    if callee is operator.call:
+        return hidden(place_of(op.loc))
     name = getattr(callee, "__name__", repr(callee))
     module = getattr(callee, "__module__", "") or ""
+    what = f"{module + '.' if module else ''}{name} has no derivative rule and no source to read"
+    if draws(callee) is not None:
+        hint = (
+            "draw numbers that depend on nothing and compute with them: m + s * rng.normal(),"
+            " x[rng.permutation(n)]"
+        )
+        return MissingRule(place_of(op.loc), what, hint)
     return MissingRule(
         place_of(op.loc),
-        f"{module + '.' if module else ''}{name} has no derivative rule and no source to read",
+        what,
         f"declare one:\n@srcad.rules.differential({name})\ndef {name}_rule(x, *, dx): ...\n"
         f"or cut the derivative: srcad.stop_gradient({name}(…))",
     )

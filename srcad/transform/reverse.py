@@ -250,7 +250,10 @@ class Reverser:
                         self.transposer.pull(op, state, adjoints)
                         adjoints.drop(op.result)
                 case Effect():
-                    if op.result is not None and adjoints.get(op.result) is not None:
+                    result = op.result
+                    if result is None or not adjoints.active(result):
+                        return
+                    if adjoints.get(result) is not None:
                         raise missing_rule(op, op.callee)
                 case Update():
                     forward[k] = self._pull_update(op, adjoints)
