@@ -78,7 +78,7 @@ REFUSED: dict[str, Refusal] = {
         "return the new value and let the caller assign it",
     ),
     "aliased change": Refusal(
-        "changing a list, dict or object that is given for two arguments",
+        "changing a list, dict or object that is reached in two ways",
         "give a copy for one of them: list(xs), dict(d), copy.copy(obj)",
     ),
     "attribute write": Refusal(

@@ -158,12 +158,16 @@ class Session:
     """The prelude of the whole function: ``prelude`` may be that of a part, for a while."""
     unrolls: bool = False
     """Loops over few known items are written out: in the bodies of rules, where items are axes."""
+    unrollable: int = 0
+    """How many of the loops around the cursor could be unrolled."""
     frames: int = 0
     places: int = 0
     frozen: set[int] = field(default_factory=set)
     """Places that something else may refer to as well: they are read, but not changed any more."""
     foreign: set[int] = field(default_factory=set)
     """Places of objects that live on outside of the function: never changed, on no attempt."""
+    closed: set[int] = field(default_factory=set)
+    """Places outside of the function that is being differentiated: it does not change them."""
     container_names: dict[int, str] = field(default_factory=dict)
     """What the user calls the containers in places."""
     initial: dict[int, Contents] = field(default_factory=dict)
@@ -172,6 +176,8 @@ class Session:
     """What a place is at run time: an object from outside, or the place that it is a copy of."""
     written: dict[Value | int, None] = field(default_factory=dict)
     """Those of them that the function changes."""
+    read: set[int] = field(default_factory=set)
+    """The places that have been looked into."""
     active: list[tuple[Any, Any]] = field(default_factory=list)
     """The calls being inlined: (function, signature)."""
     outlined: dict[Any, Any] = field(default_factory=dict)
@@ -183,6 +189,8 @@ class Session:
     """The expressions that make arrays that are written."""
     made: dict[Value, Any] = field(default_factory=dict)
     """Where the memory of arrays comes from: ``arrays.Origin``."""
+    collected: dict[Value, Any] = field(default_factory=dict)
+    """Lists of arrays that a loop over known items has made, and what stands for the loop."""
     owned: list[Value] = field(default_factory=list)
     """The arguments that are written, and so are copied at first."""
     contiguous: set[int] = field(default_factory=set)
@@ -346,6 +354,7 @@ class Lowering:
         self, ref: ListRef | DictRef | ObjectRef | ArrayRef | SetRef | IteratorRef
     ) -> Contents:
         """What a container holds."""
+        self.session.read.add(ref.place)
         held = self.held_in(self.state, ref.place)
         if isinstance(held, Poison):
             self.refuse(held.message, held.hint)
@@ -379,7 +388,8 @@ class Lowering:
 
     def is_shared(self, place: int) -> bool:
         """Whether something else may refer to what a place stands for."""
-        return place in self.session.frozen or place in self.session.foreign
+        session = self.session
+        return place in session.frozen or place in session.foreign or place in session.closed
 
     def freeze(self, value: Any) -> None:
         """From now on containers in a value may be reached in other ways than by their places."""

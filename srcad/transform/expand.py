@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from srcad import rules
+from srcad import rules, runtime
 from srcad.analysis.activity import varied_values
 from srcad.analysis.existence import missing_values
 from srcad.errors import NotDifferentiable
@@ -114,7 +114,9 @@ class Differentiator:
     def __init__(self) -> None:
         self.functions: Functions | None = None
         self.buffers: list[ArrayRef] = []
-        """The arguments of the function being lowered that it writes."""
+        """The arguments of the function being lowered that it writes, to be copied in it."""
+        self.copied: list[Value] = []
+        """The arrays of which the function writes a copy."""
 
     def _functions(self, low: Lowering) -> Functions:
         if self.functions is None:
@@ -135,6 +137,11 @@ class Differentiator:
         params: list[Value] = []
         inits: list[Atom] = []
         state = dict(low.state)
+        session = low.session
+        outside = {k[1] for k in state if k[0] == "place"} | set(session.initial)
+        given = reached(low, [*args, *keywords.values()])
+        for place in given:  # what the function changes of its arguments is noted
+            session.identities.setdefault(place, place)
 
         def leaf(name: str, atom: Atom) -> Value:
             kind = atom_type(atom)
@@ -151,8 +158,8 @@ class Differentiator:
         outer_lists = dict(low.session.importer.lists)
         outer_elements = dict(low.session.importer.elements)
         # what is not differentiated by is read only inside, unless it is copied there
-        positional = [self._detached(low, a, k) for k, a in enumerate(args)]
-        named = {n: self._detached(low, a, n) for n, a in keywords.items()}
+        positional = [a if k in wrt else self._detached(low, a, k) for k, a in enumerate(args)]
+        named = {n: a if n in wrt else self._detached(low, a, n) for n, a in keywords.items()}
         inputs = []
         for which in wrt:
             label = argument_name(function, which)
@@ -166,10 +173,12 @@ class Differentiator:
             else:
                 positional[which] = fresh
         buffers, self.buffers = self.buffers, []
+        copied, self.copied = self.copied, []
         box: list[Abstract] = []
-        session = low.session
         prelude = session.prelude
         written, session.written = session.written, {}
+        read, session.read = session.read, set()
+        closed, session.closed = session.closed, session.closed | (outside - given)
 
         def run() -> None:
             # reads of the leaves that are hoisted go to the head of this block, not of the function
@@ -187,8 +196,9 @@ class Differentiator:
         try:
             region = low.region(run)
         finally:
-            session.prelude = prelude
+            session.prelude, session.closed = prelude, closed
             session.written, changed = {**written, **session.written}, session.written
+            session.read, seen = read | session.read, session.read
             session.importer.lists = outer_lists
             session.importer.elements = outer_elements
         if region.dead:  # it always raises, and so does its derivative
@@ -196,7 +206,7 @@ class Differentiator:
             for op in rename_values(raising, dict(zip(params, inits, strict=True))).ops:
                 low.builder.append(op)
             raise Unreachable
-        refuse_twins(low, [*positional, *named.values()], changed)
+        refuse_twins(low, [*positional, *named.values()], changed, seen)
         result = box[0]
         with low.inside(region):
             result = settle(low, result)
@@ -210,6 +220,7 @@ class Differentiator:
                 )
         block = region.builder.block(tuple(params), tuple(leaves))
         check_scopes(block)
+        require_disjoint(low, copied, [*free_values(block), *inits])
         return Inner(block, tuple(inits), tuple(inputs), result, contents)
 
     def _detached(self, low: Lowering, value: Abstract, which: int | str) -> Abstract:
@@ -220,7 +231,8 @@ class Differentiator:
         assert isinstance(atom, Value)
         found = arrays.argument(low, atom, ("inner", which, low.site()))
         if isinstance(found, ArrayRef):
-            self.buffers.append(found)
+            arrays.own(low, found)
+            self.copied.append(atom)
         return found
 
     def _fresh(
@@ -247,6 +259,7 @@ class Differentiator:
                 found = arrays.argument(low, param, ("leaf", name))
                 if isinstance(found, ArrayRef):
                     self.buffers.append(found)
+                    self.copied.append(value)
                     low.session.importer.vectors.pop(param, None)
                     if value in low.session.importer.arrays:
                         low.session.owned.append(value)
@@ -520,15 +533,53 @@ def _managers(block: Block) -> dict[Value, Any]:
     }
 
 
-def refuse_twins(low: Lowering, args: list[Abstract], changed: dict[Any, None]) -> None:
-    """Refuse to change a container that several arguments have in them."""
+def reached(low: Lowering, args: list[Abstract]) -> set[int]:
+    """The places of the containers in arguments."""
+    found: set[int] = set()
+    work: list[Any] = list(args)
+    while work:
+        value = work.pop()
+        if isinstance(value, (ListRef, DictRef, ObjectRef)) and value.place not in found:
+            found.add(value.place)
+            work.append(low.held_in(low.state, value.place))
+        elif isinstance(value, ArrayRef):
+            found.add(value.place)
+        work.extend(abstract_parts(value))
+    return found
+
+
+def require_disjoint(low: Lowering, copied: list[Value], read: list[Atom]) -> None:
+    """Check that a function which writes into copies of arrays does not read these as well.
+
+    ``read`` are what it reads from outside and all its array arguments: one of these is the copied
+    array itself.  In the function, a write would be seen under the other name too.
+    """
+    for value in copied:
+        others = list(read)
+        if value in others:
+            others.remove(value)
+        checked = low.session.importer.arrays if value in low.session.owned else []
+        for other in dict.fromkeys(others):
+            if not isinstance(other, Value) or not isinstance(other.type, Array):
+                continue
+            outside = other in checked or arrays.outside_owner(low, other)
+            if not (outside and checked) and not arrays.surely_disjoint(low, value, other):
+                low.builder.effect(runtime.require_disjoint, value, other)
+
+
+def refuse_twins(
+    low: Lowering, args: list[Abstract], changed: dict[Any, None], read: set[int]
+) -> None:
+    """Refuse to change a container that is reached twice: by several arguments, or by a closure."""
     seen: dict[Any, int] = {}
     work: list[Any] = list(args)
     while work:
         value = work.pop()
         if isinstance(value, (ListRef, DictRef, ObjectRef)):
             identity = low.session.identities.get(value.place, value.place)
-            if seen.setdefault(identity, value.place) != value.place and identity in changed:
+            copied = identity != value.place and identity in read
+            twice = seen.setdefault(identity, value.place) != value.place or copied
+            if twice and identity in changed:
                 low.refuse(*refusal("aliased change"))
             work.append(low.held_in(low.state, value.place))
         work.extend(abstract_parts(value))

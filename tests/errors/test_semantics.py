@@ -245,6 +245,105 @@ def out_of_dot(x):
     return float(y)
 
 
+# ---- derivatives inside
+
+
+def list_read_by_the_closure(x):
+    values = [x, x * x]
+
+    def first(xs):
+        xs[0] = values[1] * xs[0]
+        return xs[0] * xs[1]
+
+    return sum(srcad.grad(first)(values))
+
+
+def closure_changes_a_list(x):
+    total = [x]
+
+    def add(y):
+        total[0] = total[0] * y
+        return total[0]
+
+    return srcad.grad(add)(x) + total[0]
+
+
+def closure_changes_an_array(x):
+    total = np.zeros(2)
+
+    def add(y):
+        total[0] += y * y
+        return total[0]
+
+    return srcad.grad(add)(x) + total[0]
+
+
+class Level:
+    def __init__(self, x):
+        self.level = x
+
+    def rise(self, y):
+        self.level = self.level * y
+        return self.level
+
+
+def closure_changes_an_object(x):
+    tank = Level(x)
+    return srcad.grad(tank.rise)(x) + tank.level
+
+
+def test_array_written_under_another_name_inside():
+    def f(x, part):
+        values = np.array([x, x * x, 1.0])
+
+        def first(xs):
+            xs[0] = 2 * xs[0]
+            return values[1] * xs[1]
+
+        return srcad.grad(first)(values[1:] if part else values)[0]
+
+    def g(x):
+        values = np.array([x, x * x])
+
+        def product(a, b):
+            a[0] = 2 * b[0]
+            return b[0] * a[1]
+
+        return srcad.grad(product)(values, values)[1]
+
+    for function in (lambda x: f(x, True), lambda x: f(x, False), g):
+        for attempt in (function, srcad.grad(function)):
+            with pytest.raises(ValueError, match="share memory and the function writes into one"):
+                attempt(1.5)
+
+
+# ---- random numbers, and objects that are known at run time only
+
+
+def shuffled(x):
+    rng = np.random.default_rng(2)
+    z = x * np.arange(3.0)
+    rng.shuffle(z)
+    return z[1]
+
+
+def drawn_into(x):
+    rng = np.random.default_rng(2)
+    z = np.zeros(2)
+    rng.random(out=z)
+    return x * z[1]
+
+
+def drawn_by_data(x):
+    rng = np.random.default_rng(2)
+    return rng.normal(x, 1.0)
+
+
+def by_an_object(x):
+    line = np.polynomial.Polynomial([1.0, 2.0])
+    return line(x)
+
+
 @pytest.mark.parametrize("function", [out_by_position, out_of_a_method, out_of_dot])
 def test_out_by_position(function):
     assert srcad.grad(function)(1.5) == 2.0
@@ -269,7 +368,15 @@ def test_out_by_position(function):
         (mutable_default, "list", "seen"),
         (mutable_default_by_name, "something else may also refer to", 'seen["x"] = x'),
         (calls_with_a_mutable_default, "list", "seen"),
-        (list_for_two_parameters, "given for two arguments", "return"),
+        (list_for_two_parameters, "reached in two ways", "return"),
+        (list_read_by_the_closure, "reached in two ways", "return"),
+        (closure_changes_a_list, "something else may also refer to", "total[0] = "),
+        (closure_changes_an_array, "something else may also refer to", "total[0] += "),
+        (closure_changes_an_object, "something else may also refer to", "self.level = "),
+        (shuffled, "'shuffle', which changes its argument", "shuffle(z)"),
+        (drawn_into, "the argument 'out' of random", "rng.random(out=z)"),
+        (drawn_by_data, "normal has no derivative rule", "rng.normal"),
+        (by_an_object, "an object that srcad cannot look into", "line(x)"),
         (heap, "'heapify', which changes its argument", "heapq.heapify(values)"),
         (pushed, "'heappush', which changes its argument", "heapq.heappush(values, x)"),
         (through_text, "through text", "return"),
