@@ -1043,3 +1043,188 @@ def test_a_negated_array_is_written_before_the_negation_is_used():
     want = np.array([-(4 * 8 * 5 + 9 * 7.0), -(2 * 3 * 7 * 2.0)])
     close(srcad.grad(f)(x, y), want)
     close(srcad.jvp(f, (x, y), (np.array([1.0, 0.0]), np.zeros(2)))[1], want[0])
+
+
+# ---- random numbers, and objects that are known at run time only
+
+
+def test_keywords_of_a_method_that_is_found_at_run_time():
+    def f(x, rng):
+        return x * np.sum(rng.normal(size=3, scale=2.0))
+
+    draws = np.random.default_rng(1).normal(size=3, scale=2.0)
+    close(srcad.grad(f)(0.7, np.random.default_rng(1)), np.sum(draws))
+
+    def g(x):
+        return x * clock(tick=3.0, scale=2.0).seconds(parts=2)
+
+    close(srcad.grad(g)(0.7), 3.0)
+
+
+class Clock:
+    def __init__(self, time):
+        self.time = time
+
+    def seconds(self, *, parts):
+        return self.time / parts
+
+
+class Made(type):
+    def __call__(cls, *, tick, scale):
+        return Clock(tick * scale)
+
+
+class clock(metaclass=Made):  # noqa: N801
+    pass
+
+
+def test_draws_are_arrays_that_may_be_written():
+    def f(x, n):
+        rng = np.random.default_rng(5)
+        z = rng.standard_normal(n)
+        z[1] *= x
+        w = np.ones(n)
+        w *= np.exp(rng.uniform(size=n) * x)
+        w /= w.sum()
+        np.random.seed(1)
+        p = np.random.normal(size=(2, n))
+        p[0] += x
+        return w @ z + np.sum(p[0] * p[1])
+
+    def by_hand(x, n):
+        rng = np.random.default_rng(5)
+        z, u = rng.standard_normal(n), rng.uniform(size=n)
+        np.random.seed(1)
+        p = np.random.normal(size=(2, n))
+        w = np.exp(u * x)
+        q = w / w.sum()
+        s = z * np.where(np.arange(n) == 1, x, 1.0)
+        return q @ (u * s) - (q @ u) * (q @ s) + q[1] * z[1] + np.sum(p[1])
+
+    close(srcad.grad(f)(0.7, 4), by_hand(0.7, 4), 1e-10)
+    close(srcad.jvp(lambda x: f(x, 4), (0.7,), (1.0,))[1], by_hand(0.7, 4), 1e-10)
+    assert "rng.standard_normal(n)" in srcad.grad(f).source_for(0.7, 4)
+
+
+def test_a_function_that_always_raises_has_that_as_its_pullback():
+    def f(x):
+        return x * {}["t"]
+
+    for attempt in (
+        lambda: srcad.vjp(f, 1.0),
+        lambda: srcad.vjp(srcad.grad(f), 1.0),
+        lambda: srcad.vjp(lambda x: x[0], 1.0),
+    ):
+        with pytest.raises((KeyError, TypeError), match="'t'|not subscriptable"):
+            attempt()
+
+
+def test_what_a_matrix_product_is_of_is_known_at_run_time_only():
+    def f(x, data):
+        return np.ones(2) @ (np.asarray(data) * x)
+
+    close(srcad.grad(f)(0.5, [1.0, 2.0]), 3.0)
+
+
+def test_an_attribute_of_the_class_that_is_none():
+    class Filter:
+        last = None
+
+        def step(self, x):
+            y = x if self.last is None else x * self.last
+            self.last = x
+            return y
+
+    def f(x):
+        low = Filter()
+        return low.step(x) + low.step(3 * x)
+
+    globals()["Filter"] = Filter
+    close(srcad.grad(f)(0.5), 1 + 6 * 0.5)
+
+
+# ---- derivatives inside, of functions that change something
+
+
+class Model:
+    def __init__(self, w):
+        self.w = w
+        self.losses = []
+
+    def loss(self, w, data):
+        return np.sum((w * data - 0.3) ** 2) * self.scale
+
+    @functools.cached_property
+    def scale(self):
+        return self.w[0]
+
+    def fit(self, data):
+        w = self.w.copy()
+        for _ in range(2):
+            slope = srcad.grad(self.loss)(w, data)
+            w -= 0.25 * slope
+            self.losses.append(slope[1])
+        return w
+
+
+def test_method_that_takes_a_derivative():
+    def f(x, y):
+        model = Model(x)
+        return np.sum(model.fit(y)) * model.losses[1]
+
+    def by_hand(x, y):
+        w, losses = x, []
+        for _ in range(2):
+            slope = 2 * y * (w * y - 0.3) * x[0]
+            w = w - 0.25 * slope
+            losses = [*losses, slope[1]]
+        return np.sum(w) * losses[1]
+
+    x, y = np.array([0.5, -1.2]), np.array([1.1, 0.4])
+    close(f(x, y), by_hand(x, y))
+    for one, other in zip(
+        srcad.grad(f, argnums=(0, 1))(x, y), srcad.grad(by_hand, argnums=(0, 1))(x, y), strict=True
+    ):
+        close(one, other)
+
+
+def test_arguments_changed_inside_a_derivative():
+    def f(x, y):
+        def g(w, seen, out):
+            seen.append(w[0])
+            out[:] = w * y
+            return np.sum(out**2) * len(seen) * seen[-1]
+
+        seen, out = [], np.ones(2)
+        slope = srcad.grad(g)(x, seen, out)  # seen and out stay as they are
+        return np.sum(slope * out) + len(seen) * x[0]
+
+    # slope: 2 w y^2 w0, and the sum of (w y)^2 at the first
+    x, y = np.array([0.5, -1.2]), np.array([1.1, 0.4])
+    want = 2 * y**2 * x[0]
+    want[0] += 2 * np.sum(x * y**2) + 2 * x[0] * y[0] ** 2
+    want[1] += 2 * x[1] * y[1] ** 2
+    close(srcad.grad(f)(x, y), want)
+
+
+def test_parts_of_a_complex_array_by_assignment():
+    def f(x):
+        z = np.zeros(2, dtype=complex)
+        z.real = x[:2]
+        z.imag = x[1:] ** 2
+        z.imag[1:] *= x[0]
+        z.real += x[0]
+        z.imag -= 0.5
+        return np.sum(np.abs(z) ** 2)
+
+    def by_hand(x):
+        return (
+            4 * x[0] ** 2
+            + (x[1] + x[0]) ** 2
+            + (x[1] ** 2 - 0.5) ** 2
+            + (x[2] ** 2 * x[0] - 0.5) ** 2
+        )
+
+    x = np.array([0.5, -1.0, 2.0])
+    close(srcad.grad(f)(x), srcad.grad(by_hand)(x))
+    close(srcad.jvp(f, (x,), (x,))[1], srcad.grad(by_hand)(x) @ x)

@@ -35,13 +35,15 @@ from srcad.frontend.abstract import (
     TupleRef,
 )
 from srcad.frontend.fence import refusal
-from srcad.frontend.lowering import Lowering, NeedsBuffer
+from srcad.frontend.lowering import Lowering, NeedsBuffer, NeedsUnroll
 from srcad.ir import Apply, Atom, Literal, Value, View
 from srcad.ir.core import make_tuple
 from srcad.ir.infer import atom_type
-from srcad.ir.sharing import Sharing, is_basic_index, sharing, views
+from srcad.ir.sharing import Sharing, holds_arrays, is_basic_index, sharing, views
 from srcad.ir.types import (
     Array,
+    DictType,
+    ListType,
     Number,
     NumPyScalar,
     Opaque,
@@ -87,6 +89,61 @@ def made(low: Lowering, value: Value, site: Any = None) -> Abstract:
     if site not in session.buffers or (op is not None and views(op)):
         return value
     return new_buffer(low, value, op)
+
+
+def collected(low: Lowering, values: tuple[Value, ...], loop: Any) -> None:
+    """Note the lists that a loop over known items has made: unrolled, they would be known too."""
+    for value in values:
+        if isinstance(value.type, (ListType, DictType)) and holds_arrays(value.type):
+            low.session.collected[value] = loop
+
+
+def made_here(low: Lowering, found: Abstract) -> Abstract:
+    """The result of code of srcad's own, which stands for a call: its arrays are made by that."""
+    if low.internal:
+        return found
+    match found:
+        case Value(type=Array()) if found not in low.session.made:
+            site = low.site()
+            if all(
+                s is not None and s.op and not s.site and not s.owner for s in _sources(low, found)
+            ):
+                low.session.made[found] = Origin(site)
+                if site in low.session.buffers:
+                    return new_buffer(low, _own(low, found))
+        case TupleRef(items=items, cls=cls):
+            return TupleRef(tuple(made_here(low, i) for i in items), cls)
+    return found
+
+
+def _own(low: Lowering, value: Value) -> Value:
+    """An array as memory of its own: a view is copied."""
+    op = low.builder.definition(value)
+    if op is not None and not views(op):
+        return value
+    copy = low.builder.apply(np.array, value)
+    assert isinstance(copy, Value)
+    return copy
+
+
+def several(low: Lowering, value: Value, items: tuple[Type, ...], cls: type) -> Abstract:
+    """A tuple that a call has just made: of buffers, if arrays in it are known to be written.
+
+    They are copies, since the tuple itself may be read later.
+    """
+    op = low.builder.definition(value)
+    site = low.site()
+    if low.internal or value in low.session.made or op is None or views(op):
+        return value
+    low.session.made[value] = Origin(site, op)
+    if site not in low.session.buffers:
+        return value
+    parts: list[Abstract] = []
+    for k, kind in enumerate(items):
+        part = low.builder.apply(operator.getitem, value, Literal(k))
+        assert isinstance(part, Value)
+        parts.append(new_buffer(low, _own(low, part)) if isinstance(kind, Array) else part)
+    return TupleRef(tuple(parts), cls)
 
 
 def new_buffer(low: Lowering, value: Value, op: Apply | None = None) -> ArrayRef:
@@ -149,7 +206,7 @@ def written(low: Lowering, value: Abstract) -> NoReturn:
     if owner:
         low.refuse(*refusal("array outside", name=owner))
     become_buffers(low, value)
-    low.refuse(*refusal("shared array" if _sites(low, value) else "index write"))
+    low.refuse(*refusal("shared array" if _sites(low, value) else "index write"), kind=NeedsUnroll)
 
 
 def become_buffers(low: Lowering, value: Abstract) -> None:
@@ -165,6 +222,12 @@ def outside_owner(low: Lowering, value: Abstract) -> str:
         if source is not None and source.owner:
             return source.owner
     return ""
+
+
+def surely_disjoint(low: Lowering, x: Value, y: Value) -> bool:
+    """Whether two arrays share no memory: one was made in this function, and is not the other."""
+    ops = [{None if s is None else s.op for s in _sources(low, v)} for v in (x, y)]
+    return not ops[0] & ops[1] and any(None not in made for made in ops)
 
 
 def _sites(low: Lowering, value: Abstract) -> dict[Any, None] | None:
@@ -190,6 +253,9 @@ def _sources(low: Lowering, value: Abstract) -> list[Origin | None]:
             found.append(None)
             continue
         seen.add(atom)
+        if atom in low.session.collected:
+            found.append(Origin(low.session.collected[atom]))
+            continue
         op = low.builder.definition(atom)
         origin = low.session.made.get(atom) or (None if op is None else Origin(None, op))
         if origin is not None and origin.merged:
@@ -203,7 +269,7 @@ def _sources(low: Lowering, value: Abstract) -> list[Origin | None]:
 
 def handed_on(low: Lowering, value: Value, atoms: tuple[Atom | None, ...]) -> None:
     """Note the values of several paths that one value stands for."""
-    if isinstance(value.type, (Array, Unknown)):
+    if holds_arrays(value.type):
         merged = tuple(a for a in atoms if a is not None)
         low.session.made[value] = Origin(None, merged=merged)
 
@@ -308,8 +374,8 @@ def store(low: Lowering, ref: ArrayRef, index: Atom, value: Abstract) -> None:
 
 
 def _write(low: Lowering, ref: ArrayRef, callee: Any, index: Atom, item: Atom) -> None:
-    if ref.place in low.session.frozen:
-        low.refuse(*refusal("shared array"))
+    if low.is_shared(ref.place):
+        low.refuse(*refusal("shared array"), kind=NeedsUnroll)
     held, path = low.contents(ref), ref.path
     assert isinstance(held, Held)
     if (

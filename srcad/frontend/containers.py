@@ -88,6 +88,8 @@ def wrap(low: Lowering, atom: Atom, *, element: bool = False) -> Abstract:
             return low.new_list(Items(parts))
         case Array():
             return arrays.made(low, atom)
+        case TupleType(cls=cls, items=items) if any(isinstance(i, Array) for i in items):
+            return atom if element else arrays.several(low, atom, items, cls)
     return atom
 
 
@@ -291,7 +293,7 @@ def get_item(low: Lowering, obj: Abstract, index: Abstract) -> Abstract:
             assert isinstance(atom, Literal)
             try:
                 found = known[atom.value]
-            except LookupError as error:
+            except (LookupError, TypeError) as error:
                 return low.raise_known(error)
             constant: Abstract = low.session.importer.constant(low, found)
             return constant
@@ -355,6 +357,11 @@ def _item(low: Lowering, obj: Any, items: tuple[Abstract, ...], index: Abstract)
             return low.raise_known(IndexError(f"index {index.value} out of range"))
     if isinstance(index, Value) and len(items) == 0:
         return low.raise_known(IndexError(f"{_class_name(obj)} index out of range"))
+    written = any(isinstance(i, ArrayRef) for i in items)
+    if written and not low.internal and not low.session.unrollable:
+        # read at a place known at run time only: what is read is not written any more
+        items = tuple(_read_only(low, i) for i in items)
+        is_list, obj = False, TupleRef(items)
     if not all(map(is_leaf, items)) or not _joinable(items):
         low.refuse(
             *refusal("mixed items"),
@@ -370,6 +377,13 @@ def _item(low: Lowering, obj: Any, items: tuple[Abstract, ...], index: Abstract)
         return get_item(low, low.new_list(Items(items)), index)
     made = low.builder.apply(make_tuple, *map(low.atom, items))
     return wrap(low, low.builder.apply(operator.getitem, made, low.atom(index)))
+
+
+def _read_only(low: Lowering, item: Abstract) -> Abstract:
+    if not isinstance(item, ArrayRef):
+        return item
+    low.freeze(item)
+    return low.read(item)
 
 
 def _joinable(items: tuple[Abstract, ...]) -> bool:
@@ -426,7 +440,8 @@ def set_item(low: Lowering, obj: Abstract, index: Abstract, value: Abstract) -> 
                 low.set_contents(obj, Items(tuple(items)))
                 return
             if _is_slice(index):
-                low.refuse("a slice of a list is assigned", "build the new list with + or a loop")
+                _set_slice(low, obj, index, value)
+                return
             if isinstance(contents, Items) and not _joinable_with(low, contents.items, value):
                 low.refuse(
                     *refusal("mixed items"),
@@ -446,6 +461,50 @@ def set_item(low: Lowering, obj: Abstract, index: Abstract, value: Abstract) -> 
             arrays.store(low, obj, low.peek(index), value)
         case _:
             arrays.written(low, obj)
+
+
+def _set_slice(low: Lowering, ref: ListRef, index: Abstract, value: Abstract) -> None:
+    """``ref[a:b] = value``"""
+    given = to_list(low, value)
+    known = index.value if isinstance(index, Static) else None
+    if known == slice(None):
+        low.set_contents(ref, low.contents(given))
+        return
+    if known is None:
+        low.refuse("a part of a list that is known at run time only is assigned", "use + or a loop")
+    items, added = _counted(low, ref), _counted(low, given)
+    if items is None or added is None:
+        _set_run_time_slice(low, ref, known, given)
+        return
+    try:
+        items[known] = added
+    except ValueError as error:
+        low.raise_known(error)
+    low.set_contents(ref, Items(tuple(items)))
+
+
+def _counted(low: Lowering, ref: ListRef) -> list[Abstract] | None:
+    """The items of a list whose length is known."""
+    count = length(low, ref)
+    if not isinstance(count, Static):
+        return None
+    return [get_item(low, ref, Static(k)) for k in range(count.value)]
+
+
+def _set_run_time_slice(low: Lowering, ref: ListRef, where: slice, given: ListRef) -> None:
+    """``ref[a:b] = given`` as ``ref[:a] + given + ref[b:]``"""
+    start, stop = where.start or 0, where.stop
+    if where.step not in (None, 1) or (stop is not None and (start < 0) != (stop < 0)):
+        low.refuse("such a part of a list with a run-time length is assigned", "use + or a loop")
+    whole = methods.call_method(low, ref, "copy", [], {})
+    parts = [get_item(low, whole, Static(slice(None, start))), given]
+    if stop is not None:
+        parts.append(get_item(low, whole, Static(slice(max(start, stop), None))))
+    made = parts[0]
+    for part in parts[1:]:
+        made = combine(low, operator.add, made, part) or NONE
+    assert isinstance(made, ListRef)
+    low.set_contents(ref, low.contents(made))
 
 
 def _joinable_with(low: Lowering, items: tuple[Abstract, ...], value: Abstract) -> bool:
@@ -516,6 +575,7 @@ def update(
         inner = kind.item if isinstance(kind, (ListType, DictType)) else OBJECT
         result = Value("", inner)
     version = low.builder.update(callee, held.value, *args, kind=kind, result=result)
+    arrays.handed_on(low, version, (held.value, *args))
     change = _LENGTHENS.get(callee)
     count = held.count + change if held.count is not None and change is not None else None
     low.set_contents(ref, Held(version, count=count))

@@ -30,7 +30,7 @@ from srcad.frontend.fence import refusal
 from srcad.frontend.loops import lower_loop
 from srcad.frontend.lowering import Key, Lowering, NeedsUnroll, is_leaf, leaf_type
 from srcad.frontend.merge import count_of
-from srcad.ir import Atom, Literal, Range, Stream, Value, View
+from srcad.ir import Atom, For, Literal, Range, Stream, Value, View
 from srcad.ir import Items as ItemStream
 from srcad.ir.core import literal_values, make_list
 from srcad.ir.infer import atom_type
@@ -106,7 +106,10 @@ def _iterate_over(
     before, mark = dict(low.state), len(low.builder.ops)
     plan = _Streams(low, list(names or []))
     only = _known_count(low, iterable) is None
+    loop = ("loop", low.site(), getattr(low.node, "lineno", 0), low.frame.source.file)
+    unrolled = unrolled or loop in low.session.buffers
     if not _unrolls(low, iterable, unrolled) and _loops(low, iterable, only):
+        low.session.unrollable += not only
         try:
             item = plan.open(iterable)
             arrays_read = TupleRef(tuple(ArrayRef(a.place) for a in _arrays_in(item)))
@@ -125,6 +128,8 @@ def _iterate_over(
                 streams=tuple(plan.streams),
                 targets=tuple(plan.targets),
             )
+            if not only and isinstance(made := low.builder.ops[-1], For):
+                arrays.collected(low, made.results, loop)
             iterators.check_unchanged(low, since, NeedsUnroll)
         except NeedsUnroll:
             low.state = before
@@ -135,6 +140,8 @@ def _iterate_over(
         else:
             low.state.pop(key, None)
             return
+        finally:
+            low.session.unrollable -= not only
     _unroll(low, iterable, bind, body, since)
 
 
@@ -317,6 +324,7 @@ class _Streams:
                     kind = contents.value.type
                     inner = kind.item if isinstance(kind, ListType) else UNKNOWN
                     target = self._target(ItemStream(contents.value, backward), inner)
+                    arrays.handed_on(low, target, (contents.value,))
                     return containers.wrap(low, target, element=True)
                 assert isinstance(contents, Items)
                 return self._display(contents.items, backward)

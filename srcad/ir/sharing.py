@@ -54,6 +54,9 @@ _FRESH = {
     operator.or_, operator.xor, operator.lshift, operator.rshift, operator.lt, operator.le,
     operator.gt, operator.ge, operator.eq, operator.ne, np.where, np.dot, np.matmul, np.array,
     np.ndarray.copy, np.concatenate, np.stack, np.tensordot, runtime.own,
+    np.hstack, np.vstack, np.dstack, np.column_stack, np.append, np.insert, np.inner, np.outer,
+    np.kron, np.cross, np.convolve, np.correlate, np.interp, np.select, np.choose, np.cov,
+    np.linalg.solve, np.linalg.lstsq, np.linalg.cross, np.linalg.tensorsolve,
 }  # fmt: skip
 """What makes an array of its own, whether examples can be found for it or not."""
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from srcad import rules
 from srcad.errors import MissingRule
-from srcad.frontend import calls, containers
+from srcad.frontend import arrays, calls, containers
 from srcad.frontend.abstract import Abstract, ListRef, Static, TupleRef
 from srcad.frontend.lowering import Lowering, Unreachable
 from srcad.ir import Effect, Literal, Value
@@ -54,7 +54,7 @@ def composed(
         )
     if isinstance(found, Static) and found.value is NotImplemented:
         return NotImplemented
-    return found
+    return arrays.made_here(low, found)
 
 
 def _reason(low: Lowering) -> str:

@@ -37,5 +37,6 @@ from . import (  # noqa: E402, F401, I001
     casts,
     creation,
     interactions,
+    arrays_kept,
     arrays_written,
 )

@@ -1,0 +1,149 @@
+"""Arrays in lists, dicts and tuples that are written where they are kept."""
+
+import numpy as np
+
+from .registry import case
+
+V = np.array([0.5, -1.2, 0.8, 1.5])
+W = np.array([1.1, 0.4, -0.7, 0.9])
+
+
+@case((V, W, 2))
+def list_of_a_comprehension(x, y, n):
+    rows = [x * (i + 1) for i in range(3)]
+    for k in range(n):
+        for row in rows:
+            row *= y[0] + row[k]
+        rows[0][1] += rows[2][0]
+    return rows[0] + rows[1] * rows[2]
+
+
+@case((V, W))
+def list_that_grows_and_is_written(x, y):
+    rows = []
+    for i in range(3):
+        row = x * y[i]
+        rows.append(row)
+        row[0] = i * y[1]
+    rows[-1][1] *= 3
+    return rows[0] * rows[2]
+
+
+@case((V, W))
+def stages_of_runge_kutta(x, y):
+    def slope(u, out):
+        out[:2] = u[2:] * y[:2]
+        out[2:] = -np.sin(u[:2])
+        return out
+
+    u = x.copy()
+    stages = [np.empty_like(u) for _ in range(4)]
+    for _ in range(2):
+        slope(u, stages[0])
+        slope(u + 0.05 * stages[0], stages[1])
+        slope(u + 0.05 * stages[1], stages[2])
+        slope(u + 0.1 * stages[2], stages[3])
+        u += (stages[0] + 2 * stages[1] + 2 * stages[2] + stages[3]) / 60
+    return u
+
+
+@case((V, W))
+def grid_of_arrays(x, y):
+    cells = [[np.zeros(2) for _ in range(2)] for _ in range(2)]
+    for i in range(2):
+        for j in range(2):
+            cells[i][j][:] = x[:2] * (i + j) + y[2:]
+            cells[i][j][0] += cells[i - 1][j][1]
+    return sum(c * c for row in cells for c in row)
+
+
+@case((V, W))
+def one_array_three_times(x, y):
+    a = x.copy()
+    rows = [a for _ in range(3)]
+    for i, row in enumerate(rows):
+        row[i] *= y[i]
+        row += rows[0][0]
+    return a * a
+
+
+@case((V, W))
+def buffers_by_turns(x, y):
+    buffers = [x.copy(), np.zeros(4)]
+    for i in range(3):
+        here, there = buffers[i % 2], buffers[(i + 1) % 2]
+        there[:] = here * y
+        there[1:] += here[:-1] ** 2
+    return buffers[0] * buffers[1]
+
+
+@case((V, W))
+def momentum_made_when_needed(x, y):
+    params, speeds = {"a": x.copy(), "b": y.copy()}, {}
+    for _ in range(2):
+        slopes = {"a": params["a"] * params["b"], "b": params["a"] ** 2}
+        for name in params:
+            if name not in speeds:
+                speeds[name] = np.zeros_like(params[name])
+            speeds[name] *= 0.9
+            speeds[name] += slopes[name]
+            params[name] -= 0.1 * speeds[name]
+    return params["a"] + params["b"]
+
+
+@case((V, W, 1), (V, W, 3))
+def buffer_read_at_a_run_time_index(x, y, k):
+    rows = [x.copy(), y.copy()]
+    rows[0][1] *= y[1]
+    rows[1] += rows[0]
+    return rows[k % 2] * x
+
+
+@case((V, W), order=1)  # the oracle does not know qr
+def parts_of_a_factorisation(x, y):
+    a = np.outer(x, y) + np.diag([3.0, 4.0, 5.0, 6.0])
+    q, r = np.linalg.qr(a)
+    r[0] *= x[0]
+    q[:, 1] += r[1]
+    s = np.linalg.solve(a, x)
+    s[1:] *= s[0]
+    return q @ r + s
+
+
+@case((V, W))
+def made_by_functions_of_several_steps(x, y):
+    a = np.block([[np.outer(x, y)], [y]])
+    a[4] *= a[0]
+    b = np.r_[x, 1.0]
+    b[0] = b[4] * y[0]
+    c = np.add.reduce([x, y])
+    c[1] *= c[2]
+    d = np.hstack([np.outer(x, x) + 3 * np.eye(4), y[:, None]])
+    for i in range(4):
+        d[i] /= d[i, i]
+        for k in range(4):
+            if k != i:
+                d[k] -= d[k, i] * d[i]
+    return np.sum(a**2) + np.sum(b * b[::-1]) + c * d[:, 4]
+
+
+@case((0.7, 1.3))
+def list_by_slices(x, y):
+    values = [x, y, x * y, 2.0 * x]
+    values[1:3] = [y, x * y, x * x]
+    values[:0] = [y * y]
+    del values[1]
+    values[::2] = [values[0] * 2, values[2] * y, values[4]]
+    copy = values[:]
+    copy[:] = [v * v for v in values]
+    return sum(v * (k + 1) for k, v in enumerate(values)) * copy[2]
+
+
+@case((V, W))
+def list_of_run_time_length_by_slices(x, y):
+    values = list(x)
+    values[1:3] = [y[0], x[0] * y[1], x[1] * x[1]]
+    values[:1] = []
+    values[-1:] = values[:2]
+    values[2:1] = list(y)
+    return sum(v * (k + 1) for k, v in enumerate(values)) * len(values)
