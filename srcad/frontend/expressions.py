@@ -141,6 +141,8 @@ def _evaluate(low: Lowering, node: Any) -> Abstract:
         case gast.Tuple(elts=elts):
             return TupleRef(display(low, elts))
         case gast.List(elts=elts):
+            if any(isinstance(e, gast.Starred) for e in elts):
+                return _starred_list(low, elts)
             return low.new_list(Items(display(low, elts)))
         case gast.Dict(keys=keys, values=values):
             return dictionary(low, keys, values)
@@ -563,6 +565,16 @@ def display(low: Lowering, elts: list[Any]) -> tuple[Abstract, ...]:
         else:
             items.append(evaluate(low, elt))
     return tuple(items)
+
+
+def _starred_list(low: Lowering, elts: list[Any]) -> Abstract:
+    """``[a, *xs]``, also of lists whose length is known at run time only."""
+    made = low.new_list(Items(()))
+    for elt in elts:
+        star = isinstance(elt, gast.Starred)
+        value = evaluate_known(low, elt.value) if star else evaluate(low, elt)
+        containers.call_method(low, made, "extend" if star else "append", [value], {})
+    return made
 
 
 def dictionary(low: Lowering, keys: list[Any], values: list[Any]) -> Abstract:

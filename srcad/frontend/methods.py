@@ -80,11 +80,14 @@ def _extend(low: Lowering, ref: ListRef, more: Abstract) -> Abstract:
             for item in found:
                 _append(low, ref, item)
         return NONE
-    joined = containers.combine(
-        low, operator.add, ref, more if isinstance(more, ListRef) else containers.to_list(low, more)
-    )
+    others = more if isinstance(more, ListRef) else containers.to_list(low, more)
+    joined: Abstract | None
+    if isinstance(contents, Items) and not contents.items:
+        joined = _list_copy(low, others)
+    else:
+        containers.writable(low, ref)
+        joined = containers.combine(low, operator.add, ref, others)
     assert isinstance(joined, ListRef)
-    containers.writable(low, ref)
     low.set_contents(ref, low.contents(joined))
     return NONE
 

@@ -147,3 +147,12 @@ def list_of_run_time_length_by_slices(x, y):
     values[-1:] = values[:2]
     values[2:1] = list(y)
     return sum(v * (k + 1) for k, v in enumerate(values)) * len(values)
+
+
+@case((0.7, 3))
+def lists_of_run_time_length_by_stars(x, n):
+    values, powers = [x], []
+    for i in range(n):
+        values = [*values, values[-1] * x + i]
+        powers.extend(values)
+    return sum(v * (k + 1) for k, v in enumerate([1.0, *powers, x])) + len(values)
