@@ -10,6 +10,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from scipy.ndimage import _nd_image
 
 import srcad
 
@@ -1006,6 +1007,14 @@ def test_second_derivative_through_joined_pieces():
     close(srcad.grad(srcad.grad(f))(-1.0), 2.0)
 
 
+def test_exact_sum_of_an_array():
+    x = np.array([0.5, -1.0, 2.0])
+    found = srcad.grad(lambda x: math.fsum(x))(x)
+    close(found, np.ones(3))
+    assert isinstance(found, np.ndarray)
+    close(srcad.grad(lambda x: math.fsum(x) * np.sum(x * x))(x), 5.25 + 1.5 * 2 * x)
+
+
 # ---- writes
 
 
@@ -1043,3 +1052,13 @@ def test_a_negated_array_is_written_before_the_negation_is_used():
     want = np.array([-(4 * 8 * 5 + 9 * 7.0), -(2 * 3 * 7 * 2.0)])
     close(srcad.grad(f)(x, y), want)
     close(srcad.jvp(f, (x, y), (np.array([1.0, 0.0]), np.zeros(2)))[1], want[0])
+
+
+def test_compiled_code_inside_a_package_is_seen_to_write():
+    def f(x):
+        out = np.zeros(3)
+        _nd_image.correlate1d(x, np.array([1.0, 2.0, 1.0]), 0, out, 2, 0.0, 0)
+        return np.sum(out**2)
+
+    with pytest.raises(TypeError, match="correlate1d changed a ndarray"):
+        srcad.grad(f)(np.array([0.1, 0.2, 0.4]))
