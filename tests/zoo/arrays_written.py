@@ -589,7 +589,7 @@ def swapped_on_one_path_in_a_loop(x, s):
     return x * u
 
 
-@case((W, 0.5), (W, -0.5))
+@case((W, 0.5))
 def views_of_views_written_on_one_path(x, s):
     u = s * np.ones(5)
     if s < 0:
