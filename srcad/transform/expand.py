@@ -62,12 +62,8 @@ from srcad.transform.dce import prune_block
 from srcad.transform.defined import check_constant, check_input, kind_name, refuse_input, unit_seed
 from srcad.transform.forward import Pusher
 from srcad.transform.functions import Functions
-from srcad.transform.reverse import (
-    defined_in,
-    everything_in,
-    rename_values,
-    sweep_block,
-)
+from srcad.transform.kept import defined_in, everything_in, rename_values
+from srcad.transform.reverse import sweep_block
 from srcad.transform.signatures import argument_name
 from srcad.transform.structures import (
     leaf_atoms,

@@ -23,7 +23,8 @@ from srcad.ir.walk import all_ops, results
 from srcad.transform import spaces
 from srcad.transform.dce import prune_block
 from srcad.transform.forward import Pusher
-from srcad.transform.reverse import Reverser, rename_values, sweep_block
+from srcad.transform.kept import rename_values
+from srcad.transform.reverse import Reverser, sweep_block
 
 
 @dataclass(frozen=True, slots=True)
