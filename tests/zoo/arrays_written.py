@@ -575,7 +575,7 @@ def transposed_and_written_on_one_path(m, s):
     return u * u
 
 
-@case((V, 0.5), (V, 0.1), order=1)
+@case((V, 0.5), (V, 0.1))
 def swapped_on_one_path_in_a_loop(x, s):
     u = x * 1.0
     x -= 1.0
@@ -586,10 +586,10 @@ def swapped_on_one_path_in_a_loop(x, s):
         else:
             np.copyto(x, u)
             u[0] = x[1] * x[2]
-    return x * u
+    return x * u * u
 
 
-@case((W, 0.5))
+@case((W, 0.5), (W, -0.5))
 def views_of_views_written_on_one_path(x, s):
     u = s * np.ones(5)
     if s < 0:
