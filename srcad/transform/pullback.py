@@ -57,9 +57,19 @@ def missing_rule(op: Any, callee: Any) -> MissingRule:
     return MissingRule(
         place_of(op.loc),
         f"{module + '.' if module else ''}{name} has no derivative rule and no source to read",
-        f"declare one:\n@srcad.rules.differential({name})\ndef {name}_rule(x, *, dx): ...\n"
+        f"declare one:\n@srcad.rules.differential({name})\ndef {name}_rule({_signature(op)}): ...\n"
         f"or cut the derivative: srcad.stop_gradient({name}(…))",
     )
+
+
+def _signature(op: Any) -> str:
+    """The parameters of a rule for a call, and the differentials that it may need."""
+    args, keywords = getattr(op, "args", ()), dict(getattr(op, "keywords", ()))
+    few = len(args) <= 3
+    names = [("xyz"[k] if few else f"x{k + 1}") for k in range(len(args))]
+    given = dict(zip((*names, *keywords), (*args, *keywords.values()), strict=True)) or {"x": None}
+    moving = [n for n, a in given.items() if isinstance(a, Value) and is_differentiable(a.type)]
+    return ", ".join((*given, "*", *(f"d{n}" for n in moving or list(given)[:1])))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

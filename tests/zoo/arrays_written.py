@@ -521,6 +521,25 @@ def lu_in_place(m):
     return a
 
 
+@case((M, V))
+def elimination_with_pivots(m, v):
+    a, b = m.copy(), v[:3].copy()
+    n = len(b)
+    for k in range(n):
+        p = k + np.argmax(np.abs(a[k:, k]))
+        if p != k:
+            a[[k, p]] = a[[p, k]]
+            b[k], b[p] = b[p], b[k]
+        for i in range(k + 1, n):
+            f = a[i, k] / a[k, k]
+            a[i, k:] -= f * a[k, k:]
+            b[i] -= f * b[k]
+    x = np.zeros(n)
+    for i in range(n - 1, -1, -1):
+        x[i] = (b[i] - a[i, i + 1 :] @ x[i + 1 :]) / a[i, i]
+    return x
+
+
 @case((V, 3.0))
 def while_that_writes(x, limit):
     u = np.zeros(8)
