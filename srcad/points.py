@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, NoReturn
 
@@ -320,19 +320,22 @@ def _expand_point(
     for what, suffix in (("primals", ""), ("tangents", "_dot")):
         for k, item in enumerate(containers.unpack(low, named[what])):
             name = argument_name(named["fun"], k).replace(" ", "")
-            _rename(low, item, f"{what}_{k}", name, suffix)
+            for value in _values(low, item):
+                tail = value.hint.removeprefix(f"{what}_{k}")
+                value.hint = f"{value.hint if tail == value.hint else name + tail}{suffix}"
+                if what == "tangents":
+                    low.session.importer.hide(value)
     handler = inside.jvp if point.spec.kind == "jvp" else inside.hvp
     with placed(named["fun"]):
         return handler(library, low, [], named)
 
 
-def _rename(low: Any, item: Any, old: str, new: str, suffix: str) -> None:
-    """Call an item of a point, and what is in it, after the parameter of the function."""
+def _values(low: Any, item: Any) -> Iterator[Value]:
+    """An item of a point, or the values in it."""
     parts: tuple[Any, ...] = ()
     match item:
-        case Value(hint=hint):
-            tail = hint.removeprefix(old)
-            item.hint = f"{hint if tail == hint else new + tail}{suffix}"
+        case Value():
+            yield item
         case TupleRef(items=items):
             parts = items
         case ListRef() | DictRef():
@@ -342,7 +345,7 @@ def _rename(low: Any, item: Any, old: str, new: str, suffix: str) -> None:
                 case ListItems(items=parts) | Entries(values=parts):
                     pass
     for part in parts:
-        _rename(low, part, old, new, suffix)
+        yield from _values(low, part)
 
 
 CompilerLibrary.points[_AtPoint] = _expand_point

@@ -152,6 +152,10 @@ class Importer:
         """The abstract value of a parameter for an example argument."""
         return self._structure(low, obj, value, value.hint, Access(Argument(number)))
 
+    def hide(self, value: Value) -> None:
+        """Note an argument that the function is not given: what it writes is not seen there."""
+        self.arrays = [a for a in self.arrays if a is not value]
+
     def _structure(
         self, low: Lowering, obj: Any, value: Value, hint: str, access: Access
     ) -> Abstract:
