@@ -155,15 +155,11 @@ def _shape_type(obj: Atom) -> Type | None:
     return TupleType(tuple(Number("int", d if isinstance(d, Dim) else None) for d in dims))
 
 
-_SMALLEST = 7
-"""Literals from here on may matter to arrays larger than those of the samples."""
-
-
-def _far_slice_type(kind: Array, index: object) -> Type | None:
-    """The type of a part of an array cut at places that no sample reaches; None for others."""
+def _slice_type(kind: Array, index: object) -> Type | None:
+    """The type of a part of an array; None if the index is not slices and integers."""
     parts = index if isinstance(index, tuple) else (index,)
     basic = all(isinstance(p, (slice, int)) or p is None or p is Ellipsis for p in parts)
-    if kind.dims is None or not basic or not any(map(_is_far, parts)):
+    if kind.dims is None or not basic or not any(isinstance(p, slice) for p in parts):
         return None
     rest = len(kind.dims) - sum(p is not None and p is not Ellipsis for p in parts)
     if rest < 0 or parts.count(Ellipsis) > 1:
@@ -184,16 +180,12 @@ def _far_slice_type(kind: Array, index: object) -> Type | None:
     return Array(kind.dtype, tuple(dims))
 
 
-def _is_far(part: object) -> bool:
-    if not isinstance(part, slice):
-        return False
-    ends = (part.start, part.stop, part.step)
-    return any(isinstance(end, int) and abs(end) >= _SMALLEST for end in ends)
-
-
 def _cut(size: Size, part: slice) -> Size:
-    """The size of a slice of an axis."""
-    if part == slice(None):
+    """The size of a slice of an axis: of one of any size, since a slice is clipped.
+
+    ``x[:2]`` is shorter than 2 where ``x`` is, so nothing is claimed of it.
+    """
+    if part in (slice(None), slice(None, None, -1)):
         return size
     if isinstance(size, int):
         return len(range(*part.indices(size)))
@@ -235,7 +227,7 @@ def _getitem_type(obj: Atom, index: Atom) -> Type | None:
         case Opaque(name="str"), _:
             return STRING
         case Array() as kind, Literal(value=known):
-            return _far_slice_type(kind, known)
+            return _slice_type(kind, known)
         case Array() as kind, Value():
             return picked_type(kind, index)
     return None

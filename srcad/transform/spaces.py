@@ -215,9 +215,26 @@ def conform(b: Builder, term: Atom, primal: Atom, *, elementwise: bool) -> Atom:
     kind = atom_type(primal)
     if isinstance(kind, Optional):
         kind = kind.item
-    if elementwise:
-        term = _reduce(b, term, primal, kind)
-    return match_dtype(b, term, kind)
+    if not elementwise:
+        return of_space(b, term, kind)
+    return match_dtype(b, _reduce(b, term, primal, kind), kind)
+
+
+def of_space(b: Builder, term: Atom, kind: Type) -> Atom:
+    """``term`` as an adjoint of its own shape, which is that of the primal: rules warrant it."""
+    term = match_dtype(b, term, kind)
+    found = atom_type(term)
+    if (
+        isinstance(term, Value)
+        and isinstance(found, Array)
+        and isinstance(kind, Array)
+        and kind.dims is not None
+        and b.made_here(term)
+    ):
+        known = found.dims if found.dims is not None else (None,) * len(kind.dims)
+        dims = (k if f is None else f for f, k in zip(known, kind.dims, strict=False))
+        term.type = Array(found.dtype, tuple(dims))
+    return term
 
 
 def _reduce(b: Builder, term: Atom, primal: Atom, kind: Type) -> Atom:
