@@ -19,6 +19,7 @@ from srcad.ir.types import (
     COMPLEX,
     FLOAT,
     NONE,
+    UNKNOWN,
     Array,
     DictType,
     ListType,
@@ -265,6 +266,8 @@ def shaped_type(found: Type, kind: Type) -> Type:
         # what is not known may be wider than single precision
         double = kind.dtype if kind.dtype in ("float64", "complex128") else None
         return Array(dtype if dtype is not None else double, kind.dims)
+    if isinstance(kind, NumPyScalar) and dtype != kind.dtype:
+        return UNKNOWN if dtype is None else NumPyScalar(dtype)
     return kind
 
 
@@ -279,7 +282,9 @@ def match_dtype(b: Builder, term: Atom, kind: Type) -> Atom:
         found = atom_type(term)
     want, have = dtype_of(kind), dtype_of(found)
     if isinstance(kind, NumPyScalar) and want not in (have, "float64", "complex128"):
-        return b.apply(np.dtype(want).type, term)
+        cast = np.dtype(want).type
+        unknown = have is None and isinstance(term, Value)
+        return b.apply_typed(cast, (term,), kind) if unknown else b.apply(cast, term)
     if isinstance(kind, Array) and want not in (None, "float64", "complex128") and have is None:
         # what the term is shows at run time, and may be wider
         return b.apply_typed(np.asarray, (term, Literal(np.dtype(want).type)), kind)
