@@ -47,6 +47,7 @@ from srcad.frontend.lowering import Frame, Lowering, Session
 from srcad.ir import Literal, Value
 from srcad.ir.build import scalars_as_python
 from srcad.ir.types import (
+    SMALLEST,
     UNKNOWN,
     Array,
     Dim,
@@ -138,7 +139,7 @@ class Importer:
         return kind
 
     def _size(self, size: int) -> int | Dim:
-        if size < 2:
+        if size < SMALLEST:
             return size
         if size not in self.sizes:
             letters = "nmkpqrst"

@@ -996,6 +996,9 @@ def simplify_unbroadcast(
         return b.apply(np.sum, x)
     extra = len(have) - len(want)
     if extra < 0 or have == ():
+        shared = zip(have, want[-len(have) :], strict=True) if have else ()
+        if any(h != 1 and (h != w or h is None) for h, w in shared):
+            return None
         shape = Literal(want) if primal is None else b.apply(np.shape, primal)
         return b.apply(np.broadcast_to, x, shape)
     pairs = list(enumerate(zip(have[extra:], want, strict=True)))

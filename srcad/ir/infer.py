@@ -22,6 +22,7 @@ import numpy as np
 from srcad.ir.core import Atom, Literal, Value, literal_key
 from srcad.ir.known import (
     atom_type,
+    cut_first,
     hashable,
     known_type,
     math_type,
@@ -76,17 +77,18 @@ def result_type(
     if callee in _ARITHMETIC or isinstance(callee, np.ufunc):
         args = tuple(map(_present, args))  # None has no arithmetic: what gets here is there
     atoms = (*args, *(a for _, a in keywords))
-    key = memo_key(callee, atoms, len(args), keywords)
-    known = None if key is None else _memo.get(key)
-    if known is not None:
-        return known
-    found = _type_of_call(callee, args, keywords, atoms)
-    if key is not None:
+    settled = memo_key(callee, atoms, len(args), keywords)
+    if settled is None:
+        return _type_of_call(callee, args, keywords, atoms)
+    key, bases = settled
+    known = _memo.get(key)
+    if known is None:
+        found = _type_of_call(callee, args, keywords, atoms)
         if len(_memo) >= _MANY:
             for old in list(_memo)[: _MANY // 4]:
                 _memo.pop(old, None)
-        _memo[key] = found
-    return found
+        known = _memo[key] = with_bases(found, lambda base: bases.index(base))
+    return with_bases(known, lambda number: bases[number])  # type: ignore[call-overload]  # an int
 
 
 def _type_of_call(
@@ -103,6 +105,11 @@ def _type_of_call(
         return _unsampled(callee, kinds) if found == UNKNOWN else found
     if getattr(callee, "__module__", None) == "math":
         return math_type(callee)
+    if callee is operator.getitem and isinstance(args[1], Literal):
+        kind = atom_type(args[0])
+        cut = cut_first(kind, args[1].value) if isinstance(kind, Array) else None
+        if cut is not None:
+            args = (Value("", cut[0]), Literal(cut[1]))
     found = _sampled(callee, args, keywords)
     if callee in _SPLITS and len(args) > 1:
         found = _cut_where_known(found, args[1])
@@ -219,10 +226,8 @@ _NEW_ARRAYS = {np.arange, np.eye, np.tri, np.zeros, np.ones, np.empty, np.indice
 
 _VARYING = {
     np.nonzero, np.flatnonzero, np.argwhere, np.ndarray.nonzero, np.trim_zeros, np.roots,
-    np.convolve, np.correlate,
 }  # fmt: skip
-"""What makes arrays of sizes that samples do not show: zeros are rare in them, and an array that is
-shorter than what it is convolved with is too."""
+"""What makes arrays of sizes that samples do not show: few zeros are in them."""
 
 _ARITHMETIC = {
     operator.add, operator.sub, operator.mul, operator.truediv, operator.pow,
@@ -391,27 +396,53 @@ def without_later_names(kind: Type, since: int) -> Type:
 
 def memo_key(
     callee: object, atoms: tuple[Atom, ...], count: int, keywords: tuple[tuple[str, Atom], ...]
-) -> object | None:
-    """What the outcome of a call depends on besides its data; None if that is not settled."""
-    parts: list[object] = [callee, count, tuple(k for k, _ in keywords)]
-    names_sizes = not _is_elementwise(callee)
+) -> tuple[object, list[object]] | None:
+    """What the outcome of a call depends on besides its data; None if that is not settled.
+
+    Sizes are numbered as they are met: which ones they are is told beside the key.  An integer in a
+    tuple that has no name names no size.
+    """
+    parts: list[object] = [callee, count, *(k for k, _ in keywords)]
+    bases: list[object] = []
+    elementwise = _is_elementwise(callee)
+
+    def numbered(base: object) -> object:
+        if base not in bases:
+            bases.append(base)
+        return bases.index(base), isinstance(base, str)
+
     for atom in atoms:
         if isinstance(atom, Literal):
             parts.append(literal_key(atom.value))
-        elif names_sizes and _has_integer(atom.type):
-            return None  # which integer it is decides which sizes it names
+        elif isinstance(atom.type, Number):
+            if atom.type.kind != "int" or elementwise:
+                parts.append(Number(atom.type.kind))
+            else:
+                size = atom.type.size if atom.type.size is not None else Dim(atom)
+                parts.append(Number("int", Dim(numbered(size.base), size.drop)))
         else:
-            parts.append(atom.type)
+            parts.append(with_bases(atom.type, numbered))
     key = tuple(parts)
-    return key if hashable(key) else None
+    return (key, bases) if hashable(key) else None
 
 
-def _has_integer(kind: Type) -> bool:
+def with_bases(kind: Type, renamed: Callable[[object], object]) -> Type:
+    """The type with other names for its sizes."""
+
+    def size(dim: Size) -> Size:
+        return Dim(renamed(dim.base), dim.drop) if isinstance(dim, Dim) else dim
+
     match kind:
-        case Number(kind="int", size=None | Dim(base=Value())):
-            return True
-        case TupleType(items=items):
-            return any(map(_has_integer, items))
-        case Array(dims=dims) if dims is not None:
-            return any(isinstance(d, Dim) and isinstance(d.base, Value) for d in dims)
-    return False
+        case Array(dtype=dtype, dims=dims) if dims:
+            return Array(dtype, tuple(map(size, dims)))
+        case TupleType(items=items, cls=cls):
+            return TupleType(tuple(with_bases(k, renamed) for k in items), cls)
+        case ListType(item=item):
+            return ListType(with_bases(item, renamed))
+        case DictType(item=item):
+            return DictType(with_bases(item, renamed))
+        case Optional(item=item):
+            return Optional(with_bases(item, renamed))
+        case Number(kind=of, size=Dim(base=base, drop=drop)):
+            return Number(of, Dim(renamed(base), drop))
+    return kind

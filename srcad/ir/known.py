@@ -23,6 +23,7 @@ from srcad.ir.types import (
     KEY,
     OBJECT,
     REAL,
+    SMALLEST,
     STRING,
     UNKNOWN,
     Array,
@@ -155,43 +156,81 @@ def _shape_type(obj: Atom) -> Type | None:
     return TupleType(tuple(Number("int", d if isinstance(d, Dim) else None) for d in dims))
 
 
-def _slice_type(kind: Array, index: object) -> Type | None:
-    """The type of a part of an array; None if the index is not slices and integers."""
+def _part_type(kind: Array, index: object) -> Type | None:
+    """The type of a part of an array that slices, positions and new axes cut out."""
     parts = index if isinstance(index, tuple) else (index,)
-    basic = all(isinstance(p, (slice, int)) or p is None or p is Ellipsis for p in parts)
-    if kind.dims is None or not basic or not any(isinstance(p, slice) for p in parts):
+    if not all(p is None or p is Ellipsis or isinstance(p, slice) or _is_int(p) for p in parts):
         return None
-    rest = len(kind.dims) - sum(p is not None and p is not Ellipsis for p in parts)
-    if rest < 0 or parts.count(Ellipsis) > 1:
+    cut = cut_first(kind, index)
+    if cut is None:
         return None
-    if Ellipsis not in parts:
-        parts = (*parts, Ellipsis)
-    place = parts.index(Ellipsis)
+    left, parts = cut
+    sizes = iter(left.dims or ())
+    dims = [1 if part is None else next(sizes) for part in parts]
+    kept = tuple(d for part, d in zip(parts, dims, strict=True) if not _is_int(part))
+    return Array(kind.dtype, kept)
+
+
+def cut_first(kind: Array, index: object) -> tuple[Array, tuple[object, ...]] | None:
+    """What the slices of an index leave of an array, and the index with whole axes for them.
+
+    A slice is cut off where the array ends: which size that leaves, no sample can tell.
+    """
+    parts = index if isinstance(index, tuple) else (index,)
+    if kind.dims is None or not any(isinstance(p, slice) for p in parts):
+        return None
+    rest = len(kind.dims) - sum(map(_axes, parts))
+    dots = [k for k, p in enumerate(parts) if p is Ellipsis]
+    if rest < 0 or len(dots) > 1:
+        return None
+    place = dots[0] if dots else len(parts)
     parts = (*parts[:place], *(slice(None),) * rest, *parts[place + 1 :])
     sizes = iter(kind.dims)
     dims: list[Size] = []
     for part in parts:
-        if part is None:
-            dims.append(1)
-        elif isinstance(part, slice):
-            dims.append(_cut(next(sizes), part))
-        else:
-            next(sizes)
-    return Array(kind.dtype, tuple(dims))
+        axes = [next(sizes) for _ in range(_axes(part))]
+        dims += [_cut(d, part) for d in axes] if isinstance(part, slice) else axes
+    whole = tuple(slice(None) if isinstance(p, slice) else p for p in parts)
+    return Array(kind.dtype, tuple(dims)), whole
+
+
+def _is_int(part: object) -> bool:
+    return isinstance(part, int) and not isinstance(part, bool)
+
+
+def _axes(part: object) -> int:
+    """How many axes one part of an index picks from."""
+    if part is None or part is Ellipsis:
+        return 0
+    if isinstance(part, slice) or _is_int(part):
+        return 1
+    mask = np.asarray(part)
+    return mask.ndim if mask.dtype == bool else 1
 
 
 def _cut(size: Size, part: slice) -> Size:
-    """The size of a slice of an axis: of one of any size, since a slice is clipped.
+    """The size of a slice of an axis, if one number or one symbol says it for all sizes.
 
-    ``x[:2]`` is shorter than 2 where ``x`` is, so nothing is claimed of it.
+    Between the sizes at which an end of the slice meets an end of the axis it goes up, or down, or
+    stays: what holds there, and far beyond, holds everywhere.
     """
-    if part in (slice(None), slice(None, None, -1)):
+    if part == slice(None):
         return size
     if isinstance(size, int):
         return len(range(*part.indices(size)))
-    start, stop = part.start or 0, part.stop
-    if isinstance(size, Dim) and part.step in (None, 1) and start >= 0 and (stop or -1) < 0:
-        return Dim(size.base, size.drop + start - (stop or 0))
+    if size is None:
+        size = Dim(None)
+    smallest = SMALLEST if isinstance(size.base, str) else 0
+    ends = [abs(end) for end in (part.start, part.stop) if end is not None]
+    far = 2 * (sum(ends) + abs(part.step or 1) + size.drop) + 10
+    turns = [n + size.drop for n in (0, *ends, sum(ends))]
+    tried = {n + step for n in (smallest, *turns, far) for step in (-1, 0, 1)}
+    found = {n: len(range(*part.indices(max(n - size.drop, 0)))) for n in tried if n >= smallest}
+    if len({*found.values(), len(range(*part.indices(2 * far)))}) == 1:
+        return found[far]
+    drop = far - found[far]
+    if size.base is not None and all(max(n - drop, 0) == cut for n, cut in found.items()):
+        return Dim(size.base, drop)
     return None
 
 
@@ -227,7 +266,7 @@ def _getitem_type(obj: Atom, index: Atom) -> Type | None:
         case Opaque(name="str"), _:
             return STRING
         case Array() as kind, Literal(value=known):
-            return _slice_type(kind, known)
+            return _part_type(kind, known)
         case Array() as kind, Value():
             return picked_type(kind, index)
     return None

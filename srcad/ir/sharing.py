@@ -142,7 +142,8 @@ def _sharing(
         return (Sharing.SOMETIMES,) * len(atoms)
     if callee is np.einsum and len(args) > 2:
         return (Sharing.NEVER,) * len(atoms)
-    key = memo_key(callee, atoms, len(args), keywords)
+    settled = memo_key(callee, atoms, len(args), keywords)
+    key = None if settled is None else settled[0]
     if key is not None and key in _memo:
         return _memo[key]
     runs = [_run_shared(callee, args, keywords, layout) for layout in (_plain, _fortran, _strided)]

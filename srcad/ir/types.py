@@ -31,6 +31,9 @@ class Dim:
         return f"{name}-{self.drop}" if self.drop else f"{name}"
 
 
+SMALLEST = 2
+"""No size that has a name is smaller: 0 and 1 are numbers."""
+
 Size = int | Dim | None
 """A known size, a symbolic one, or nothing known."""
 

@@ -89,6 +89,8 @@ class Inner:
     """The result, in values of the block."""
     contents: dict[Any, Any]
     """What the containers of the result hold."""
+    given: dict[Any, Any]
+    """What the containers and arrays of the inputs hold when the function is called."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,6 +163,7 @@ class Differentiator:
                 named[which] = fresh
             else:
                 positional[which] = fresh
+        given = dict(low.state)
         buffers, self.buffers = self.buffers, []
         box: list[Abstract] = []
         session = low.session
@@ -206,7 +209,7 @@ class Differentiator:
                 )
         block = region.builder.block(tuple(params), tuple(leaves))
         check_scopes(block)
-        return Inner(block, tuple(inits), tuple(inputs), result, contents)
+        return Inner(block, tuple(inits), tuple(inputs), result, contents, given)
 
     def _detached(self, low: Lowering, value: Abstract, which: int | str) -> Abstract:
         """An argument that the function may write into, without a trace outside."""
@@ -411,14 +414,11 @@ class Differentiator:
                     bar = low.builder.apply(operator.getitem, bar, Literal(()))
                 return containers.wrap(low, bar)
             case ArrayRef(place=place):
-                held = low.state[("place", place, "")]  # what it was at the call
-                return self._gradient(low, held.value, inner, bars)
+                return self._gradient(low, inner.given["place", place, ""].value, inner, bars)
             case TupleRef(items=items, cls=cls):
                 return TupleRef(tuple(self._gradient(low, i, inner, bars) for i in items), cls)
             case ListRef() | DictRef() | ObjectRef():
-                contents = inner.contents[("place", value.place, "")]
-                initial = self._initial(low, value, contents)
-                match initial:
+                match inner.given["place", value.place, ""]:
                     case Held(value=held):
                         return containers.wrap(low, bars[held])
                     case Items(items=items):
@@ -433,10 +433,6 @@ class Differentiator:
                         made = tuple(self._gradient(low, v, inner, bars) for v in values)
                         return low.new_object(value.cls, Fields(names, made, None))
         return value
-
-    def _initial(self, low: Lowering, ref: Any, final: Any) -> Any:
-        """What a container argument held when the function was called."""
-        return low.state.get(("place", ref.place, ""), final)
 
     # ---- forward mode
 

@@ -11,21 +11,20 @@ def heat_steps_grad(u, steps):
     stack = []
     for _ in range(steps):
         item = u[1:-1]
+        stack.append((len(item), len(u)))
         diff = u[2:] - 2.0 * u[1:-1]
         inner = item + 0.1 * (diff + u[:-2])
-        item2 = u[:1]
-        stack.append((len(item2), len(item), len(u)))
-        u = np.concatenate((item2, inner, u[-1:]))
+        u = np.concatenate((u[:1], inner, u[-1:]))
     # ---- reverse sweep
     # line 187: return np.sum(u * u)
     u_bar = 2 * u
     # line 184: for _ in range(steps):
-    for size, size2, size3 in reversed(stack):
+    for size, size2 in reversed(stack):
         # line 186: u = np.concatenate((u[:1], inner, u[-1:]))
-        split = np.split(u_bar, [size, size + size2], 0)
+        split = np.split(u_bar, [1, 1 + size], 0)
         item = split[0]
         inner_bar = split[1]
-        u_bar = np.zeros(size3)
+        u_bar = np.zeros(size2)
         u_bar[-1:] += split[2]
         u_bar[:1] += item
         # line 185: inner = u[1:-1] + 0.1 * (u[2:] - 2.0 * u[1:-1] + u[:-2])

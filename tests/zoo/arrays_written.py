@@ -53,6 +53,17 @@ def rows_columns_and_blocks(m):
     return u * m
 
 
+@case((M, np.array([[0.7]])), (M, V[:3].reshape(1, 1, 3)), (M, V[None, :1]), (M, V[None, :3]))
+def values_with_more_axes_than_the_place(m, v):
+    u = m * 2.0
+    u[1] = v
+    w = np.zeros(3)
+    w[:] = v * v
+    u[0, :] = v * u[2]
+    u[2] = u[2:0:-2] * v[..., :1] - np.full(3, 1.0)
+    return u * w
+
+
 @case((V,))
 def new_axes(x):
     u = np.zeros((1, 5))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
@@ -28,6 +28,14 @@ class Plan:
     second_every: int = 4
     rewrite_every: int = 3
 
+    @property
+    def title(self) -> str:
+        """What is run, besides the seed."""
+        return (
+            f"arrays of {self.most} statements, second order of every {self.second_every}th,"
+            f" rewrite of every {self.rewrite_every}th"
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -47,7 +55,7 @@ def program_of(plan: Plan, number: int) -> tuple[ArrayProgram, SeededChoices]:
 def run_one(plan: Plan, folder: Path, number: int) -> Result:
     program, choices = program_of(plan, number)
     second = plan.second_every > 0 and number % plan.second_every == 0
-    outcome = named(check(program, folder, second))
+    outcome = named(check(program, folder, second, reverse=("both", "vjp", "grad")[number % 3]))
     if outcome.kind == "ok" and plan.rewrite_every and number % plan.rewrite_every == 0:
         rewrite = choices.pick(sorted(REWRITES))
         rewritten = REWRITES[rewrite](program, choices)
@@ -94,7 +102,7 @@ def shrunk(folder: Path, result: Result, most_runs: int = 500) -> Result:
     return Result(result.number, latest, small)
 
 
-def run(plan: Plan, numbers: range, jobs: int = 1) -> Iterator[Result]:
+def run(plan: Plan, numbers: Sequence[int], jobs: int = 1) -> Iterator[Result]:
     """Results in order of their numbers."""
     if jobs == 1:
         with temporary_folder() as folder:
