@@ -428,21 +428,6 @@ def memo_key(
 
 def with_bases(kind: Type, renamed: Callable[[object], object]) -> Type:
     """The type with other names for its sizes."""
-
-    def size(dim: Size) -> Size:
-        return Dim(renamed(dim.base), dim.drop) if isinstance(dim, Dim) else dim
-
-    match kind:
-        case Array(dtype=dtype, dims=dims) if dims:
-            return Array(dtype, tuple(map(size, dims)))
-        case TupleType(items=items, cls=cls):
-            return TupleType(tuple(with_bases(k, renamed) for k in items), cls)
-        case ListType(item=item):
-            return ListType(with_bases(item, renamed))
-        case DictType(item=item):
-            return DictType(with_bases(item, renamed))
-        case Optional(item=item):
-            return Optional(with_bases(item, renamed))
-        case Number(kind=of, size=Dim(base=base, drop=drop)):
-            return Number(of, Dim(renamed(base), drop))
-    return kind
+    return map_sizes(
+        kind, lambda size: Dim(renamed(size.base), size.drop) if isinstance(size, Dim) else size
+    )
