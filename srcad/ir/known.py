@@ -242,11 +242,19 @@ def _arange_type(*args: Atom) -> Type | None:
     kinds = [atom_type(a) for a in args]
     if plain or not any(isinstance(a, Value) for a in args):
         return None
-    if not all(isinstance(k, Number) for k in kinds):
+    names = [
+        k.kind if isinstance(k, Number) else _PYTHON_NAMES.get(k.dtype, "")
+        for k in kinds
+        if isinstance(k, (Number, NumPyScalar))
+    ]
+    if len(names) < len(kinds) or "" in names:
         return Array(None, (None,))
-    whole = all(isinstance(k, Number) and k.kind in ("int", "bool") for k in kinds)
-    real = any(isinstance(k, Number) and k.kind == "float" for k in kinds)
-    return Array("int64" if whole else "float64" if real else None, (None,))
+    whole = all(name in ("int", "bool") for name in names)
+    return Array("int64" if whole else "float64" if "float" in names else None, (None,))
+
+
+_PYTHON_NAMES = {"int64": "int", "float64": "float"}
+"""The NumPy scalars that are as Python's numbers, and what those are called."""
 
 
 def _getitem_type(obj: Atom, index: Atom) -> Type | None:
@@ -265,6 +273,8 @@ def _getitem_type(obj: Atom, index: Atom) -> Type | None:
             return item
         case Opaque(name="str"), _:
             return STRING
+        case Opaque(name="range") as kind, _:
+            return kind if atom_type(index) == Opaque("slice") else INT
         case Array() as kind, Literal(value=known):
             return _part_type(kind, known)
         case Array() as kind, Value():
@@ -281,7 +291,9 @@ def picked_type(kind: Type, index: Atom) -> Type | None:
         types = tuple(atom_type(Literal(p)) for p in parts)
     elif isinstance(index.type, TupleType):
         if index.type.cls is not tuple:
-            return None
+            listed = all(isinstance(k, Number) and k.kind == "int" for k in index.type.items)
+            count = len(index.type.items)
+            return Array(kind.dtype, (count, *kind.dims[1:])) if listed and kind.dims else None
         types = index.type.items
     else:
         types = (index.type,)
@@ -412,6 +424,18 @@ def _sorted_type(listed: Atom) -> Type | None:
     return None
 
 
+def _matmul_type(x: Atom, y: Atom) -> Type | None:
+    """Of products of vectors and matrices: sizes that must agree need not be known to."""
+    a, b = atom_type(x), atom_type(y)
+    if not isinstance(a, Array) or not isinstance(b, Array) or not a.dims or not b.dims:
+        return None
+    if a.dtype is None or b.dtype is None or max(len(a.dims), len(b.dims)) > 2:
+        return None
+    dims = (*a.dims[:-1], *b.dims[1:])
+    dtype = np.result_type(a.dtype, b.dtype).name
+    return Array(dtype, dims) if dims else NumPyScalar(dtype)
+
+
 def _view_type(obj: Atom, *dtype: Atom) -> Type | None:
     return UNKNOWN if dtype else None  # bits read as integers are not known to be constants
 
@@ -440,6 +464,8 @@ _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
     core.format_value: _always(STRING),
     core.select: _select_type,
     operator.getitem: _getitem_type,
+    operator.matmul: _matmul_type,
+    np.matmul: _matmul_type,
     operator.add: _add_type,
     operator.mul: _mul_type,
     operator.pow: _pow_type,

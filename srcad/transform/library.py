@@ -500,7 +500,11 @@ class CompilerLibrary:
         if dtype not in (None, "float64"):
             more["dtype"] = Literal(np.dtype(dtype).type)
         if rank(kind) == 1:
-            basis = b.apply(np.eye, b.apply(len, out), **more)
+            size = b.apply(len, out)
+            square = Array("float64", 2 * (dims_of(kind) or (None,)))
+            basis = (
+                b.apply(np.eye, size, **more) if more else b.apply_typed(np.eye, (size,), square)
+            )
         else:
             eye = b.apply(np.eye, b.apply(np.size, out), **more)
             shape = b.apply(operator.add, Literal((-1,)), b.apply(np.shape, out))

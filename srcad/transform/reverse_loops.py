@@ -412,7 +412,7 @@ class LoopPlan:
 
 
 def _before(kind: Type, before: Atom | None) -> Type:
-    """The type that a carried array has after the reverse loop: its shape is that before the loop."""
+    """The type of what has been carried through: it has the shape that it had before the loop."""
     if not isinstance(kind, Array) or not isinstance(before, Value):
         return kind
     return Array(kind.dtype, before.type.dims) if isinstance(before.type, Array) else kind
