@@ -26,6 +26,7 @@ from srcad.ir.types import (
     STRING,
     UNKNOWN,
     Array,
+    Cut,
     DictType,
     Dim,
     ListType,
@@ -56,8 +57,12 @@ def _tuple_type(*items: Atom) -> Type:
 
 
 def _item_type(atom: Atom) -> Type:
-    """The type of an item: an integer stays the size that it may be of an array."""
+    """The type of an item: an integer stays the size that it may be of an array, a slice a cut."""
     kind = atom_type(atom)
+    if isinstance(atom, Literal) and isinstance(atom.value, slice):
+        ends = (atom.value.start, atom.value.stop, atom.value.step)
+        if all(e is None or type(e) is int for e in ends):
+            return Cut("slice", ends)
     if isinstance(atom, Value) and kind == INT:
         return Number("int", Dim(atom))
     return kind
@@ -120,6 +125,20 @@ def _minors_type(a: Atom) -> Type | None:
         n - 1 if isinstance(n, int) else Dim(n.base, n.drop + 1) if isinstance(n, Dim) else None
     )
     return Array(kind.dtype, (*kind.dims, less, less))
+
+
+def _matmul_type(a: Atom, b: Atom) -> Type | None:
+    """Of vectors and matrices, whether or not their inner sizes are known to agree."""
+    left, right = atom_type(a), atom_type(b)
+    if not isinstance(left, Array) or not isinstance(right, Array):
+        return None
+    if left.dtype is None or right.dtype is None or not left.dims or not right.dims:
+        return None
+    if len(left.dims) > 2 or len(right.dims) > 2 or "bool" in (left.dtype, right.dtype):
+        return None
+    dtype = np.result_type(left.dtype, right.dtype).name
+    dims = (*left.dims[:-1], *right.dims[1:])
+    return Array(dtype, dims) if dims else NumPyScalar(dtype)
 
 
 def _eigvals_type(a: Atom) -> Type | None:
@@ -193,12 +212,17 @@ def _is_far(part: object) -> bool:
 
 def _cut(size: Size, part: slice) -> Size:
     """The size of a slice of an axis."""
-    if part == slice(None):
+    if part.start in (None, 0) and part.stop is None and part.step in (None, 1):
         return size
     if isinstance(size, int):
         return len(range(*part.indices(size)))
     start, stop = part.start or 0, part.stop
-    if isinstance(size, Dim) and part.step in (None, 1) and start >= 0 and (stop or -1) < 0:
+    if (
+        isinstance(size, Dim)
+        and part.step in (None, 1)
+        and start >= 0
+        and (stop is None or stop < 0)
+    ):
         return Dim(size.base, size.drop + start - (stop or 0))
     return None
 
@@ -265,6 +289,8 @@ def picked_type(kind: Type, index: Atom) -> Type | None:
                 pass
             case NumPyScalar(dtype=dtype) if np.dtype(dtype).kind in "iu":
                 pass
+            case Cut(ends=ends):
+                dims.append(_cut(left[0], slice(*ends)) if left else None)
             case Opaque(name="slice"):
                 dims.append(None)
             case _:
@@ -432,6 +458,9 @@ _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
     runtime.cofactors: lambda a: atom_type(a),
     runtime.is_regular: _always(BOOL),
     np.linalg.cross: _cross_type,
+    operator.matmul: _matmul_type,
+    np.matmul: _matmul_type,
+    np.dot: _matmul_type,
     np.shape: _shape_type,
     np.ndarray.shape: _shape_type,
     np.ndarray.tolist: _tolist_type,

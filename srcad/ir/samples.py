@@ -15,6 +15,7 @@ from srcad.ir.types import (
     OBJECT,
     UNKNOWN,
     Array,
+    Cut,
     Dim,
     ListType,
     Number,
@@ -98,6 +99,8 @@ class Examples:
                 return cls(*parts) if hasattr(cls, "_fields") else cls(parts)
             case ListType(item=item):
                 return [self.of(item) for _ in range((3, 4, 2)[self.number])]
+            case Cut(ends=ends):
+                return slice(*ends)
             case Opaque(name="slice"):
                 return slice(0, (1, 3, 1)[self.number])
         raise TypeError(kind)
