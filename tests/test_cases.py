@@ -1043,3 +1043,23 @@ def test_a_negated_array_is_written_before_the_negation_is_used():
     want = np.array([-(4 * 8 * 5 + 9 * 7.0), -(2 * 3 * 7 * 2.0)])
     close(srcad.grad(f)(x, y), want)
     close(srcad.jvp(f, (x, y), (np.array([1.0, 0.0]), np.zeros(2)))[1], want[0])
+
+
+def test_a_mask_on_what_a_loop_carries_back():
+    """The seed is masked before the loop; a constant factor in the loop does not take that away."""
+
+    def guarded(x):
+        v = x
+        for _ in range(2):
+            v = 2.0 * np.sqrt(v)
+        return np.sum(np.where(x > 0, v, 0.0))
+
+    close(srcad.grad(guarded)(np.array([0.0, 1.0])), np.array([0.0, 1 / math.sqrt(2)]))
+
+
+def test_a_slice_that_ends_at_zero():
+    def nothing(x, i):
+        return np.sum(x[i, 1:0]) + np.sum(x[i, 1:] * x[i, :-1])
+
+    x = np.array([[1.0, 2.0, 3.0]])
+    close(srcad.grad(nothing)(x, 0), np.array([[2.0, 4.0, 2.0]]))

@@ -22,7 +22,7 @@ import numpy as np
 from srcad import rules, runtime
 from srcad.analysis.activity import active_values
 from srcad.analysis.existence import missing_values
-from srcad.analysis.saving import recomputed
+from srcad.analysis.saving import is_dear, recomputed
 from srcad.analysis.versions import (
     chained,
     overwritten,
@@ -63,6 +63,7 @@ from srcad.ir.types import (
     is_differentiable,
 )
 from srcad.ir.walk import all_ops, blocks, free_values, map_atoms, operands, results, without_ops
+from srcad.options import DEFAULTS, Options
 from srcad.transform import spaces
 from srcad.transform.adjoints import Adjoints, refuse_hidden
 from srcad.transform.dce import prune_block
@@ -143,6 +144,9 @@ class Reverser:
             self.written.update(written_values(block))
             self.volatile = Volatile(overwritten_later(block))
             self.volatile.note(block)
+        for op in block.ops if self.options.reuse else ():
+            if isinstance(op, Apply) and is_dear(op) and op.result not in self.volatile:
+                adjoints.builder.know(op)
         self.depth += 1
         forward: Forward = [[op] for op in block.ops]
         for k, op in reverse_order(block):
@@ -372,6 +376,11 @@ class Reverser:
         for k, (region, column) in enumerate(zip(regions, yields, strict=True)):
             block = prune_block(region.adjoints.builder.block((), tuple(column)))
             needed = [v for v in free_values(block) if v in region.inside]
+            ops = flat_ops(region.forward)
+            if self.options.recompute:
+                block, needed = recomputed(
+                    block, needed, ops, region.inside, (), self.volatile, indices=True
+                )
             block, needed, shapes = shapes_kept(block, needed)
             mapping = region.keep(needed, block)
             region.copies += shapes
@@ -460,6 +469,7 @@ class Reverser:
         b.effect(made.callee, *made.args, result=manager, **dict(made.keywords))
         return manager
 
+    options: Options = DEFAULTS
     managers: dict[Value, Effect] = field(default_factory=dict)
     written: dict[Value, None] = field(default_factory=dict)
     """Versions of containers that are written somewhere."""
@@ -642,6 +652,7 @@ def sweep_block(
     seed: Atom | None = None,
     managers: dict[Value, Effect] | None = None,
     params: tuple[Value, ...] = (),
+    options: Options = DEFAULTS,
 ) -> Swept:
     """The reverse of a block, from ``outputs`` to ``inputs``; ``seed`` is the cotangent of the
     first output, if it is known, and ``params`` are the parameters of a function around the block.
@@ -656,6 +667,7 @@ def sweep_block(
     while True:
         b = builder()
         b.primal = {op.result: op for op in all_ops(block) if isinstance(op, Apply)}
+        b.given = {**everything_in(block), **dict.fromkeys(free_values(block))}
         b.missing = missing_values(block, params)
         adjoints = Adjoints(b, lambda v: v in active)
         seeds: list[Value] = []
@@ -668,6 +680,7 @@ def sweep_block(
             adjoints.add(output, cotangent)
         reverser = Reverser(Transposer(adjoints.active), functions)
         reverser.managers = managers or {}
+        reverser.options = options
         reverser.restore = restore
         forward = reverser.sweep(block, adjoints)
         bars = [adjoints.take(v) or spaces.zeros(b, v) for v in inputs]
@@ -826,9 +839,9 @@ class _LoopPlan:
         ends += self.restored.values()
         body = prune_block(child.builder.block((), tuple(ends)))
         needed = [v for v in free_values(body) if v in self.inside]
-        body, needed = recomputed(
-            body, needed, flat_ops(self.forward), self.inside, self.targets, self.reverser.volatile
-        )
+        if self.reverser.options.recompute:
+            made, volatile = flat_ops(self.forward), self.reverser.volatile
+            body, needed = recomputed(body, needed, made, self.inside, self.targets, volatile)
         body, needed, shapes = shapes_kept(body, needed)
         mapping, copies = self.reverser.protect(needed, body)
         copies += shapes
