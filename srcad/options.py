@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, TypedDict
 
 _opaque: dict[Any, None] = {}
 
@@ -41,6 +41,17 @@ class Options:
 
 
 DEFAULTS = Options()
+
+
+class Choices(TypedDict, total=False):
+    """What the public functions take by keyword, besides the function and its arguments."""
+
+    options: Options
+
+
+def chosen(choices: Choices) -> Options:
+    """The options that a public function was given."""
+    return choices.get("options", DEFAULTS)
 
 
 def is_opaque(function: Any) -> bool:
