@@ -327,7 +327,7 @@ class Derivative:
         return self._variant(key, sizes, positional, named, exact=exact).compiled
 
     def _compile(self, positional: Named, named: Named, exact: bool) -> Compiled:
-        request = Request(self.primal, self.spec, positional, named, exact)
+        request = Request(self.primal, self.spec, positional, named, exact, self.options)
         found = fetch(request)
         if found is not None:
             return found[0]

@@ -1062,3 +1062,23 @@ def test_compiled_code_inside_a_package_is_seen_to_write():
 
     with pytest.raises(TypeError, match="correlate1d changed a ndarray"):
         srcad.grad(f)(np.array([0.1, 0.2, 0.4]))
+
+
+def test_a_mask_on_what_a_loop_carries_back():
+    """The seed is masked before the loop; a constant factor in the loop does not take that away."""
+
+    def guarded(x):
+        v = x
+        for _ in range(2):
+            v = 2.0 * np.sqrt(v)
+        return np.sum(np.where(x > 0, v, 0.0))
+
+    close(srcad.grad(guarded)(np.array([0.0, 1.0])), np.array([0.0, 1 / math.sqrt(2)]))
+
+
+def test_a_slice_that_ends_at_zero():
+    def nothing(x, i):
+        return np.sum(x[i, 1:0]) + np.sum(x[i, 1:] * x[i, :-1])
+
+    x = np.array([[1.0, 2.0, 3.0]])
+    close(srcad.grad(nothing)(x, 0), np.array([[2.0, 4.0, 2.0]]))

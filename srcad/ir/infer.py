@@ -59,7 +59,6 @@ from srcad.ir.types import (
 
 __all__ = ["atom_type", "result_type"]
 
-_SLICE = Opaque("slice")
 _memo: dict[object, Type] = {}
 """Types by callee, literals and types of arguments: what has been found once is found again."""
 _MANY = 4096
@@ -131,7 +130,7 @@ def _present(atom: Atom) -> Atom:
 def _hides_structure(kind: Type) -> bool:
     match kind:
         case Unknown() | Optional() | Opaque() | DictType():
-            return kind != _SLICE
+            return not isinstance(kind, Opaque) or kind.name != "slice"
         case Array(dtype=dtype, dims=dims):
             return dtype is None or dims is None
         case TupleType(items=items):
@@ -249,10 +248,15 @@ def _is_elementwise(callee: object) -> bool:
 def _sampled(
     callee: Callable[..., Any], args: tuple[Atom, ...], keywords: tuple[tuple[str, Atom], ...]
 ) -> Type:
+    atoms = (*args, *(a for _, a in keywords))
+    if _is_elementwise(callee) and any(None in (dims_of(atom_type(a)) or ()) for a in atoms):
+        # samples of an unknown size rarely fit: the other axes are known all the same
+        known = _broadcast_type(callee, tuple(map(atom_type, atoms)))
+        if known is not None and getattr(known, "dtype", None) is not None:
+            return known
     found = sampled_type(callee, args, keywords)
     if found is not None:
         return found
-    atoms = (*args, *(a for _, a in keywords))
     if callee is operator.getitem:
         return picked_type(atom_type(args[0]), args[1]) or UNKNOWN
     return _broadcast_type(callee, tuple(map(atom_type, atoms))) or UNKNOWN

@@ -27,6 +27,7 @@ from srcad.ir.types import (
     STRING,
     UNKNOWN,
     Array,
+    Cut,
     DictType,
     Dim,
     ListType,
@@ -57,8 +58,12 @@ def _tuple_type(*items: Atom) -> Type:
 
 
 def _item_type(atom: Atom) -> Type:
-    """The type of an item: an integer stays the size that it may be of an array."""
+    """The type of an item: an integer stays the size that it may be of an array, a slice a cut."""
     kind = atom_type(atom)
+    if isinstance(atom, Literal) and isinstance(atom.value, slice):
+        ends = (atom.value.start, atom.value.stop, atom.value.step)
+        if all(e is None or type(e) is int for e in ends):
+            return Cut("slice", ends)
     if isinstance(atom, Value) and kind == INT:
         return Number("int", Dim(atom))
     return kind
@@ -121,6 +126,20 @@ def _minors_type(a: Atom) -> Type | None:
         n - 1 if isinstance(n, int) else Dim(n.base, n.drop + 1) if isinstance(n, Dim) else None
     )
     return Array(kind.dtype, (*kind.dims, less, less))
+
+
+def _matmul_type(a: Atom, b: Atom) -> Type | None:
+    """Of vectors and matrices, whether or not their inner sizes are known to agree."""
+    left, right = atom_type(a), atom_type(b)
+    if not isinstance(left, Array) or not isinstance(right, Array):
+        return None
+    if left.dtype is None or right.dtype is None or not left.dims or not right.dims:
+        return None
+    if len(left.dims) > 2 or len(right.dims) > 2 or "bool" in (left.dtype, right.dtype):
+        return None
+    dtype = np.result_type(left.dtype, right.dtype).name
+    dims = (*left.dims[:-1], *right.dims[1:])
+    return Array(dtype, dims) if dims else NumPyScalar(dtype)
 
 
 def _eigvals_type(a: Atom) -> Type | None:
@@ -214,7 +233,7 @@ def _cut(size: Size, part: slice) -> Size:
     Between the sizes at which an end of the slice meets an end of the axis it goes up, or down, or
     stays: what holds there, and far beyond, holds everywhere.
     """
-    if part == slice(None):
+    if part.start in (None, 0) and part.stop is None and part.step in (None, 1):
         return size
     if isinstance(size, int):
         return len(range(*part.indices(size)))
@@ -308,6 +327,8 @@ def picked_type(kind: Type, index: Atom) -> Type | None:
                 pass
             case NumPyScalar(dtype=dtype) if np.dtype(dtype).kind in "iu":
                 pass
+            case Cut(ends=ends):
+                dims.append(_cut(left[0], slice(*ends)) if left else None)
             case Opaque(name="slice"):
                 dims.append(None)
             case _:
@@ -424,18 +445,6 @@ def _sorted_type(listed: Atom) -> Type | None:
     return None
 
 
-def _matmul_type(x: Atom, y: Atom) -> Type | None:
-    """Of products of vectors and matrices: sizes that must agree need not be known to."""
-    a, b = atom_type(x), atom_type(y)
-    if not isinstance(a, Array) or not isinstance(b, Array) or not a.dims or not b.dims:
-        return None
-    if a.dtype is None or b.dtype is None or max(len(a.dims), len(b.dims)) > 2:
-        return None
-    dims = (*a.dims[:-1], *b.dims[1:])
-    dtype = np.result_type(a.dtype, b.dtype).name
-    return Array(dtype, dims) if dims else NumPyScalar(dtype)
-
-
 def _view_type(obj: Atom, *dtype: Atom) -> Type | None:
     return UNKNOWN if dtype else None  # bits read as integers are not known to be constants
 
@@ -464,8 +473,6 @@ _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
     core.format_value: _always(STRING),
     core.select: _select_type,
     operator.getitem: _getitem_type,
-    operator.matmul: _matmul_type,
-    np.matmul: _matmul_type,
     operator.add: _add_type,
     operator.mul: _mul_type,
     operator.pow: _pow_type,
@@ -489,6 +496,9 @@ _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
     runtime.cofactors: lambda a: atom_type(a),
     runtime.is_regular: _always(BOOL),
     np.linalg.cross: _cross_type,
+    operator.matmul: _matmul_type,
+    np.matmul: _matmul_type,
+    np.dot: _matmul_type,
     np.shape: _shape_type,
     np.ndarray.shape: _shape_type,
     np.ndarray.tolist: _tolist_type,

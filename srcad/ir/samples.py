@@ -19,6 +19,7 @@ from srcad.ir.types import (
     SMALLEST,
     UNKNOWN,
     Array,
+    Cut,
     Dim,
     ListType,
     Number,
@@ -108,6 +109,8 @@ class Examples:
                 return cls(*parts) if hasattr(cls, "_fields") else cls(parts)
             case ListType(item=item):
                 return [self.of(item) for _ in range((3, 4, 2, 1)[self.number])]
+            case Cut(ends=ends):
+                return slice(*ends)
             case Opaque(name="slice"):
                 return slice(0, (1, 3, 1, 1)[self.number])
         raise TypeError(kind)

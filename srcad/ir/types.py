@@ -133,6 +133,13 @@ class Opaque(Type):
 
 
 @dataclass(frozen=True, slots=True)
+class Cut(Opaque):
+    """A slice whose ends are known, among the items of an index."""
+
+    ends: tuple[int | None, int | None, int | None] = (None, None, None)
+
+
+@dataclass(frozen=True, slots=True)
 class Unknown(Type):
     """Any number or array; may carry a derivative."""
 
@@ -317,6 +324,8 @@ def join(a: Type, b: Type) -> Type:
             return ListType(join(x, y))
         case (DictType(item=x), DictType(item=y)):
             return DictType(join(x, y))
+        case (Opaque(name="slice"), Opaque(name="slice")):
+            return Opaque("slice")
         case (Opaque(), Opaque()):
             return OBJECT
     if _is_numeric(a) and _is_numeric(b):

@@ -56,6 +56,7 @@ from srcad.ir.types import (
     may_hide,
 )
 from srcad.ir.walk import all_ops, copy_block, free_values
+from srcad.options import DEFAULTS, Options
 from srcad.transform import spaces
 from srcad.transform.adjoints import refuse_hidden
 from srcad.transform.dce import prune_block
@@ -63,6 +64,7 @@ from srcad.transform.defined import check_constant, check_input, kind_name, refu
 from srcad.transform.forward import Pusher
 from srcad.transform.functions import Functions
 from srcad.transform.kept import defined_in, everything_in, rename_values
+from srcad.transform.prepare import prepared
 from srcad.transform.reverse import sweep_block
 from srcad.transform.signatures import argument_name
 from srcad.transform.structures import (
@@ -109,14 +111,15 @@ class Pulled:
 class Differentiator:
     """Takes derivatives of abstract functions in one lowering."""
 
-    def __init__(self) -> None:
+    def __init__(self, options: Options = DEFAULTS) -> None:
+        self.options = options
         self.functions: Functions | None = None
         self.buffers: list[ArrayRef] = []
         """The arguments of the function being lowered that it writes."""
 
     def _functions(self, low: Lowering) -> Functions:
         if self.functions is None:
-            self.functions = Functions(exact=low.session.exact)
+            self.functions = Functions(exact=low.session.exact, options=self.options)
         return self.functions
 
     # ---- the function as a block
@@ -207,7 +210,7 @@ class Differentiator:
                     "the differentiated function changes a variable of the function around it",
                     "return the value instead",
                 )
-        block = region.builder.block(tuple(params), tuple(leaves))
+        block = prepared(region.builder.block(tuple(params), tuple(leaves)), self.options)
         check_scopes(block)
         return Inner(block, tuple(inits), tuple(inputs), result, contents, given)
 
@@ -346,6 +349,7 @@ class Differentiator:
             b = Builder(low.builder, exact=low.session.exact)
             b.parent = None
             b.simplify = True
+            b.shorten = self.options.shorten
             return b
 
         swept = sweep_block(
@@ -356,6 +360,7 @@ class Differentiator:
             self._functions(low),
             seed=seed,
             managers=_managers(inner.block),
+            options=self.options,
         )
         names: dict[Value, Any] = dict(zip(params, inner.inits, strict=True))
         body = rename_values(Block((), swept.forward, outputs), names)
@@ -452,6 +457,8 @@ class Differentiator:
         b = Builder(low.builder, exact=low.session.exact)
         b.parent = None
         b.simplify = True
+        b.shorten = self.options.shorten
+        b.given = {**everything_in(inner.block), **dict.fromkeys(free_values(inner.block))}
         b.missing = missing_values(inner.block)
         pusher = Pusher(lambda v: v in varied, self._functions(low))
         found: list[Atom] = []

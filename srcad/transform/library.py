@@ -46,6 +46,7 @@ from srcad.ir.types import (
     rank,
 )
 from srcad.ir.walk import free_values
+from srcad.options import DEFAULTS, Options
 from srcad.transform import bodies, spaces
 from srcad.transform.arraylike import rewritten
 from srcad.transform.defined import check_result, require_present, unit_seed
@@ -105,10 +106,10 @@ class CompilerLibrary:
     points: ClassVar[dict[type, Callable[..., Any]]] = {}
     """How calls of other transform objects are expanded, by their class."""
 
-    def __init__(self, opaque: Callable[[Any], bool] = lambda function: False) -> None:
-        self.differentiator = Differentiator()
+    def __init__(self, options: Options = DEFAULTS) -> None:
+        self.differentiator = Differentiator(options)
         self.split: tuple[Pulled, dict[Any, Any]] | None = None
-        self.is_opaque_function = opaque
+        self.is_opaque_function = options.is_opaque
 
     def is_known(self, function: object) -> bool:
         """Whether a function is a primitive."""

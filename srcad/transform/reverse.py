@@ -20,6 +20,7 @@ from typing import Any
 from srcad import rules
 from srcad.analysis.activity import active_values
 from srcad.analysis.existence import missing_values
+from srcad.analysis.saving import is_dear, recomputed
 from srcad.analysis.versions import chained
 from srcad.ir import (
     UNDEFINED,
@@ -44,12 +45,14 @@ from srcad.ir.core import Handler
 from srcad.ir.infer import atom_type
 from srcad.ir.types import INT, Array, ListType, Number, is_differentiable
 from srcad.ir.walk import all_ops, free_values, results
+from srcad.options import DEFAULTS, Options
 from srcad.transform import spaces
 from srcad.transform.adjoints import Adjoints, refuse_hidden
 from srcad.transform.dce import prune_block
 from srcad.transform.kept import (
     Forward,
     defined_in,
+    everything_in,
     flat_ops,
     rename_values,
     shapes_kept,
@@ -70,6 +73,7 @@ class Reverser:
     transposer: Transposer
     functions: Any = None
     restoring: Restoring = field(default_factory=Restoring)
+    options: Options = DEFAULTS
     managers: dict[Value, Effect] = field(default_factory=dict)
     """The effects that made the context managers of ``with`` blocks."""
     depth: int = 0
@@ -78,6 +82,10 @@ class Reverser:
         """Write the reverse of a block into the builder of ``adjoints``; what the block becomes."""
         if not self.depth:
             self.restoring.begin(block)
+        volatile = self.restoring.volatile
+        for op in block.ops if self.options.reuse else ():
+            if isinstance(op, Apply) and is_dear(op) and op.result not in volatile:
+                adjoints.builder.know(op)
         self.depth += 1
         forward: Forward = [[op] for op in block.ops]
         for k, op in reverse_order(block):
@@ -209,6 +217,11 @@ class Reverser:
         for k, (region, column) in enumerate(zip(regions, yields, strict=True)):
             block = prune_block(region.adjoints.builder.block((), tuple(column)))
             needed = [v for v in free_values(block) if v in region.inside]
+            ops = flat_ops(region.forward)
+            if self.options.recompute:
+                block, needed = recomputed(
+                    block, needed, ops, region.inside, (), self.restoring.volatile, indices=True
+                )
             block, needed, shapes = shapes_kept(block, needed)
             mapping = region.keep(needed, block)
             region.copies += shapes
@@ -376,6 +389,7 @@ def sweep_block(
     seed: Atom | None = None,
     managers: dict[Value, Effect] | None = None,
     params: tuple[Value, ...] = (),
+    options: Options = DEFAULTS,
 ) -> Swept:
     """The reverse of a block, from ``outputs`` to ``inputs``; ``seed`` is the cotangent of the
     first output, if it is known, and ``params`` are the parameters of a function around the block.
@@ -390,6 +404,7 @@ def sweep_block(
     while True:
         b = builder()
         b.primal = {op.result: op for op in all_ops(block) if isinstance(op, Apply)}
+        b.given = {**everything_in(block), **dict.fromkeys(free_values(block))}
         b.missing = missing_values(block, params)
         adjoints = Adjoints(b, lambda v: v in active)
         seeds: list[Value] = []
@@ -402,6 +417,7 @@ def sweep_block(
             adjoints.add(output, cotangent)
         reverser = Reverser(Transposer(adjoints.active), functions)
         reverser.managers = managers or {}
+        reverser.options = options
         reverser.restoring.versions = restore
         forward = reverser.sweep(block, adjoints)
         bars = [adjoints.take(v) or spaces.zeros(b, v) for v in inputs]

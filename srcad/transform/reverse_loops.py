@@ -36,6 +36,7 @@ from srcad.ir.build import Builder
 from srcad.ir.core import literal_values, make_list, make_tuple
 from srcad.ir.types import INT, Array, ListType, Number, TupleType, Type
 from srcad.ir.walk import free_values, results
+from srcad.options import Options
 from srcad.transform import spaces
 from srcad.transform.adjoints import Adjoints
 from srcad.transform.dce import prune_block
@@ -55,6 +56,7 @@ from srcad.transform.restoring import Restoring
 class Sweeper(Protocol):
     """What writes the reverse of the body."""
 
+    options: Options
     restoring: Restoring
 
     def sweep(self, block: Block, adjoints: Adjoints) -> Forward:
@@ -214,9 +216,9 @@ class LoopPlan:
         ends += self.restored.values()
         body = prune_block(child.builder.block((), tuple(ends)))
         needed = [v for v in free_values(body) if v in self.inside]
-        body, needed = recomputed(
-            body, needed, flat_ops(self.forward), self.inside, self.targets, self.restoring.volatile
-        )
+        if self.reverser.options.recompute:
+            made, volatile = flat_ops(self.forward), self.restoring.volatile
+            body, needed = recomputed(body, needed, made, self.inside, self.targets, volatile)
         body, needed, shapes = shapes_kept(body, needed)
         mapping, copies = self.restoring.protect(needed, body)
         copies += shapes

@@ -167,7 +167,11 @@ def add(b: Builder, x: Atom, y: Atom, like: Atom, hint: str = "") -> Atom:
             return b.apply_typed(runtime.add, (x, y), kind, hint)
     if kind == NONE:
         return y
-    return b.accumulate(x, None, y, hint)
+    total = b.accumulate(x, None, y, hint)
+    whole = atom_type(like)
+    if isinstance(whole, Array) and kind == whole and dtype_of(atom_type(y)) == whole.dtype:
+        total.type = whole  # whatever sizes of a term are not known: it is an adjoint of the same
+    return total
 
 
 def widened(b: Builder, tangent: Atom, value: Atom, kind: Type) -> Atom:
