@@ -11,8 +11,10 @@ codegen.load        text → module
 
 from __future__ import annotations
 
+import gc
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -84,6 +86,19 @@ class Compiled:
         return tuple(c.access.read(args) for c in self.captures)
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """No garbage is looked for meanwhile: nearly all that a compilation makes is still in use."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+@_uncollected()
 def compile_call(
     function: Any,
     args: Named,
@@ -183,6 +198,7 @@ class CompiledPair:
     """Takes that and the cotangent; returns a tuple of gradients."""
 
 
+@_uncollected()
 def compile_vjp(
     function: Any,
     args: Named,
