@@ -193,7 +193,18 @@ class Builder:
         kind = result_type(callee, args, keywords)
         if kind == NumPyScalar("float64") and any(map(_is_narrow, args)):
             return kind  # beside float32 it is not the Python float it stands for
+        if callee in (np.array, np.asarray):
+            kind = self._counted(kind, args[0])
         return kind if self.exact else scalars_as_python(kind)
+
+    def _counted(self, kind: Type, items: Atom) -> Type:
+        """The type of an array made of a display, as long as that."""
+        made = self.definition(items)
+        dims = dims_of(kind)
+        if made is None or made.callee not in (make_list, make_tuple) or not dims:
+            return kind
+        assert isinstance(kind, Array)
+        return Array(kind.dtype, (len(made.args), *dims[1:]))
 
     def effect(
         self, callee: Callable[..., Any], *args: Atom, result: Value | None = None, **keywords: Atom
@@ -298,6 +309,10 @@ class Builder:
                 return True
             builder = builder.parent
         return False
+
+    def made_here(self, value: Value) -> bool:
+        """Whether a call in this very block makes a value, and not one around it."""
+        return value in self._definitions
 
     def recipe(self, atom: Atom) -> Apply | None:
         """The same, if nothing that the call reads has been written over: it could be repeated."""

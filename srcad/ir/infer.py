@@ -32,6 +32,7 @@ from srcad.ir.known import (
 from srcad.ir.samples import sampled_type
 from srcad.ir.types import (
     BOOL,
+    INT,
     NONE,
     NOTHING,
     OBJECT,
@@ -52,6 +53,8 @@ from srcad.ir.types import (
     dims_of,
     is_differentiable,
     join_all,
+    map_sizes,
+    without_sizes,
 )
 
 __all__ = ["atom_type", "result_type"]
@@ -110,6 +113,8 @@ def _type_of_call(
     found = _sampled(callee, args, keywords)
     if callee in _SPLITS and len(args) > 1:
         found = _cut_where_known(found, args[1])
+    if callee in _VARYING:
+        found = without_sizes(found)
     if found == UNKNOWN and callee in (np.reshape, np.ndarray.reshape):
         found = reshaped_type(*args)
     if found == UNKNOWN:
@@ -219,6 +224,11 @@ _SPLITS = {np.split, np.array_split, np.vsplit, np.hsplit, np.dsplit}
 _NEW_ARRAYS = {np.arange, np.eye, np.tri, np.zeros, np.ones, np.empty, np.indices, np.ix_}
 """What makes arrays of sizes: those of unknown arrays are opaque, the arrays are not."""
 
+_VARYING = {
+    np.nonzero, np.flatnonzero, np.argwhere, np.ndarray.nonzero, np.trim_zeros, np.roots,
+}  # fmt: skip
+"""What makes arrays of sizes that samples do not show: few zeros are in them."""
+
 _ARITHMETIC = {
     operator.add, operator.sub, operator.mul, operator.truediv, operator.pow,
     operator.neg, operator.pos,
@@ -293,7 +303,7 @@ def _guess_sizes(
     names = [name for name, _ in keywords]
     for unify in _agreements([a.type for a in atoms if isinstance(a, Value)]):
         guessed = [
-            Value("", _with_sizes(a.type, unify)) if isinstance(a, Value) else a for a in atoms
+            Value("", map_sizes(a.type, unify)) if isinstance(a, Value) else a for a in atoms
         ]
         if all(atom_type(a) == atom_type(g) for a, g in zip(atoms, guessed, strict=True)):
             continue
@@ -303,7 +313,7 @@ def _guess_sizes(
             tuple(zip(names, guessed[len(args) :], strict=True)),
         )
         if found != UNKNOWN:
-            return _without_sizes(found)
+            return without_sizes(found)
     return UNKNOWN
 
 
@@ -311,7 +321,7 @@ def _agreements(kinds: list[Type]) -> Iterator[Callable[[Size], Size]]:
     """Ways in which sizes may agree: unknown ones with a known one, and symbols with a number."""
     sizes = dict.fromkeys(d for k in kinds for d in _named_sizes(k))
     for size in sizes:
-        yield lambda d, size=size: size if d is None else d  # type: ignore[misc]  # bound now
+        yield lambda d, size=size: size if d is None or _is_own(d) else d  # type: ignore[misc]  # bound now
     numbers = [d for d in sizes if isinstance(d, int)]
     for symbol in sizes:
         if isinstance(symbol, Dim):
@@ -322,16 +332,9 @@ def _agreements(kinds: list[Type]) -> Iterator[Callable[[Size], Size]]:
                 )
 
 
-def _with_sizes(kind: Type, unify: Callable[[Size], Size]) -> Type:
-    """The type with its sizes replaced."""
-    match kind:
-        case Array(dtype=dtype, dims=dims) if dims is not None:
-            return Array(dtype, tuple(map(unify, dims)))
-        case TupleType(items=items, cls=cls):
-            return TupleType(tuple(_with_sizes(k, unify) for k in items), cls)
-        case ListType(item=item):
-            return ListType(_with_sizes(item, unify))
-    return kind
+def _is_own(size: Size) -> bool:
+    """Whether a size is named after nothing but itself."""
+    return isinstance(size, Dim) and isinstance(size.base, Value) and not size.drop
 
 
 def _named_sizes(kind: Type) -> list[Size]:
@@ -354,26 +357,38 @@ def _cut_where_known(pieces: Type, places: Atom) -> Type:
     if isinstance(places, Literal) or not isinstance(pieces, TupleType):
         return pieces
     if not isinstance(cuts, TupleType) or len(cuts.items) != len(pieces.items) - 1:
-        return _without_sizes(pieces)
+        return without_sizes(pieces)
     known = [
         isinstance(c, Number) and c.size is not None and isinstance(c.size.base, str)
         for c in cuts.items
     ]
     sides = zip((True, *known), (*known, True), pieces.items, strict=True)
-    made = tuple(p if left and right else _without_sizes(p) for left, right, p in sides)
+    made = tuple(p if left and right else without_sizes(p) for left, right, p in sides)
     return TupleType(made, pieces.cls)
 
 
-def _without_sizes(kind: Type) -> Type:
-    """What a guess at sizes cannot vouch for is left out."""
-    match kind:
-        case Array(dtype=dtype, dims=dims) if dims is not None:
-            return Array(dtype, (None,) * len(dims))
-        case TupleType(items=items, cls=cls):
-            return TupleType(tuple(map(_without_sizes, items)), cls)
-        case ListType(item=item):
-            return ListType(_without_sizes(item))
-    return kind
+def name_sizes(kind: Type) -> Type:
+    """The type of an array with a name for each size that nothing is known of.
+
+    What is computed of one array can so be proven of one shape.  A name stands for one size only
+    where the value that it is of is one: see ``without_later_names`` for what leaves a loop.
+    """
+    if not isinstance(kind, Array):
+        return kind
+    return map_sizes(kind, lambda size: Dim(Value("size", INT)) if size is None else size)
+
+
+def without_later_names(kind: Type, since: int) -> Type:
+    """The type without sizes named by values made after the value of serial number ``since``.
+
+    Each iteration of a loop has sizes of its own, so what comes out of it does not have them.
+    """
+
+    def kept(size: Size) -> Size:
+        later = isinstance(size, Dim) and isinstance(size.base, Value) and size.base.serial > since
+        return None if later else size
+
+    return map_sizes(kind, kept)
 
 
 # ---- what has been found before
@@ -413,21 +428,6 @@ def memo_key(
 
 def with_bases(kind: Type, renamed: Callable[[object], object]) -> Type:
     """The type with other names for its sizes."""
-
-    def size(dim: Size) -> Size:
-        return Dim(renamed(dim.base), dim.drop) if isinstance(dim, Dim) else dim
-
-    match kind:
-        case Array(dtype=dtype, dims=dims) if dims:
-            return Array(dtype, tuple(map(size, dims)))
-        case TupleType(items=items, cls=cls):
-            return TupleType(tuple(with_bases(k, renamed) for k in items), cls)
-        case ListType(item=item):
-            return ListType(with_bases(item, renamed))
-        case DictType(item=item):
-            return DictType(with_bases(item, renamed))
-        case Optional(item=item):
-            return Optional(with_bases(item, renamed))
-        case Number(kind=of, size=Dim(base=base, drop=drop)):
-            return Number(of, Dim(renamed(base), drop))
-    return kind
+    return map_sizes(
+        kind, lambda size: Dim(renamed(size.base), size.drop) if isinstance(size, Dim) else size
+    )

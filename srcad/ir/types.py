@@ -8,6 +8,7 @@ slower code, never wrong code, so every question below answers "proven" or "not 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,8 +18,9 @@ import numpy as np
 class Dim:
     """A size that is not known as a number: ``max(base - drop, 0)``.
 
-    ``base`` is the name of an argument's size, or the ``Value`` of a run-time integer.  Two sizes
-    are proven equal exactly when their ``Dim`` are equal.
+    ``base`` is the name of an argument's size, or the ``Value`` of a run-time integer: of one in
+    the program, or of one that nothing computes, which is how a size of a loop variable is named
+    (see ``infer.name_sizes``).  Two sizes are proven equal exactly when their ``Dim`` are.
     """
 
     base: object
@@ -241,6 +243,30 @@ def same_shape(a: Type, b: Type) -> bool:
     """Whether both types are proven to have the same shape."""
     left, right = dims_of(a), dims_of(b)
     return left is not None and right is not None and left == right and None not in left
+
+
+def map_sizes(kind: Type, change: Callable[[Size], Size]) -> Type:
+    """The type with its sizes replaced."""
+    match kind:
+        case Number(kind=name, size=size) if size is not None:
+            made = change(size)
+            return Number(name, made if isinstance(made, Dim) else None)
+        case Array(dtype=dtype, dims=dims) if dims is not None:
+            return Array(dtype, tuple(map(change, dims)))
+        case TupleType(items=items, cls=cls):
+            return TupleType(tuple(map_sizes(k, change) for k in items), cls)
+        case ListType(item=item):
+            return ListType(map_sizes(item, change))
+        case DictType(item=item):
+            return DictType(map_sizes(item, change))
+        case Optional(item=item):
+            return Optional(map_sizes(item, change))
+    return kind
+
+
+def without_sizes(kind: Type) -> Type:
+    """The type with nothing said of its sizes."""
+    return map_sizes(kind, lambda _: None)
 
 
 def join(a: Type, b: Type) -> Type:

@@ -212,7 +212,7 @@ class Transposer:
                     inner = Value("", target.type.items[k])
                     term = low.atom(item)
                     if bound.rule.elementwise is False:
-                        term = spaces.match_dtype(b, term, inner.type)
+                        term = spaces.of_space(b, term, inner.type)
                     adjoints.add_part(target, k, term)
             return
         term = low.atom(bar)

@@ -34,7 +34,7 @@ from srcad.ir import (
 )
 from srcad.ir.build import Builder
 from srcad.ir.core import literal_values, make_list, make_tuple
-from srcad.ir.types import INT, Array, ListType, Number, TupleType
+from srcad.ir.types import INT, Array, ListType, Number, TupleType, Type
 from srcad.ir.walk import free_values, results
 from srcad.transform import spaces
 from srcad.transform.adjoints import Adjoints
@@ -105,7 +105,7 @@ class LoopPlan:
             live = self.adjoints.get(result) is not None or self._loops_back(k)
             if live and self.adjoints.active(self.params[k]):
                 hint = spaces.value_hint(self.params[k], "_bar")
-                self.bars[k] = Value(hint, spaces.tangent_type(result.type))
+                self.bars[k] = Value(hint, spaces.tangent_type(self._end_type(k)))
         for k in range(len(op.results)):
             if k in self.bars:
                 if self.params[k] in self.restoring.written:
@@ -114,7 +114,7 @@ class LoopPlan:
         for k, (result, end) in enumerate(zip(op.results, op.body.yields, strict=False)):
             known = self.adjoints.restored(result) is not None
             if known and result in self.restoring.versions and isinstance(end, Value):
-                self.memory[k] = child.memory[end] = Value(result.hint, result.type)
+                self.memory[k] = child.memory[end] = Value(result.hint, self._end_type(k))
         self.forward = self.reverser.sweep(op.body, child)
         for ops in self.forward:
             for inner in ops:
@@ -129,6 +129,12 @@ class LoopPlan:
                 bar = child.own(self.params[k])
             self.next[k] = bar
         self.restored = {k: self.restoring.memory(self.params[k], child) for k in self.memory}
+
+    def _end_type(self, k: int) -> Type:
+        """The type of a carried value at the end of the iteration: its sizes are of that one."""
+        end, result = self.op.body.yields[k], self.op.results[k]
+        kind = end.type if isinstance(end, Value) else result.type
+        return kind if type(kind) is type(result.type) else result.type
 
     def _loops_back(self, k: int) -> bool:
         return self.adjoints.active(self.params[k])
@@ -370,8 +376,15 @@ class LoopPlan:
         for k in self.memory:
             inits.append(self.restoring.memory(op.results[k], adjoints))
             adjoints.memory.pop(op.results[k], None)
-        count = len(streams)
-        outcomes = tuple(Value(p.hint, p.type) for p in block.params[count:])
+        befores = (
+            *(op.carried[k] for k in self.bars),
+            *[None] * (len(accumulated) + len(self.appended)),
+            *(op.carried[k] for k in self.memory),
+        )
+        outcomes = tuple(
+            Value(p.hint, _before(p.type, before))
+            for p, before in zip(block.params[len(streams) :], befores, strict=True)
+        )
         b.append(For(streams, tuple(inits), block, outcomes, False, b.loc))
         position = len(self.bars)
         for value, _ in accumulated:
@@ -396,6 +409,13 @@ class LoopPlan:
             before = op.carried[k]
             if isinstance(before, Value):
                 adjoints.memory[before] = outcome
+
+
+def _before(kind: Type, before: Atom | None) -> Type:
+    """The type that a carried array has after the reverse loop: its shape is that before the loop."""
+    if not isinstance(kind, Array) or not isinstance(before, Value):
+        return kind
+    return Array(kind.dtype, before.type.dims) if isinstance(before.type, Array) else kind
 
 
 def _is(atom: Atom, value: int) -> bool:

@@ -267,3 +267,19 @@ def ranges_by_a_large_step(x, n):
     return np.sum((x[:, None] * np.arange(0, n, 1000) / 1000) ** 2) + np.sum(
         x[:1] * np.arange(n)[::1000]
     )
+
+
+@case((V,), (V[:2],))
+def slices_clipped_to_what_there_is(x):
+    return np.sum(x[:3] ** 2) * np.sum(x[:3] * x[1:4]) + x[2:0:-1] * x[:2] + x[-2:] ** 2
+
+
+@case((np.array([[0.5, -1.0, 2.0], [0.3, 0.8, -0.6]]),))
+def clipped_rows_written(m):
+    m[2:0:-1] *= np.full(3, 2.0) * m[0]
+    return m * m
+
+
+@case((np.array([2.0, 1.0, 3.0]), np.array([0.0, 0.0, 1.0])), argnums=0)
+def places_of_entries_that_are_not_zero(x, flags):
+    return x[np.nonzero(flags)] * np.array([1.0, 2.0, 3.0]) * x + x
