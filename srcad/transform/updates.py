@@ -112,7 +112,7 @@ def _set(b: Builder, op: Update, bar: Value, taken: Atom | None) -> tuple[Atom |
 
 
 def _pop_dict(b: Builder, op: Update, bar: Value, taken: Atom | None) -> tuple[Atom | None, Value]:
-    """What has arrived where there is no entry any more, as from a read of a zero, goes no further."""
+    """What has arrived where there is no entry any more goes no further."""
     if taken is None:
         zero = _zero_of(b, _item_type(bar), op)
         dropped = Value("", _item_type(bar))
