@@ -14,8 +14,10 @@ codegen.load        text → module
 
 from __future__ import annotations
 
+import gc
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -90,6 +92,19 @@ class Compiled:
         return tuple(c.access.read(args) for c in self.captures)
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """No garbage is looked for meanwhile: nearly all that a compilation makes is still in use."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+@_uncollected()
 def compile_call(
     function: Any,
     args: Named,
@@ -193,6 +208,7 @@ class CompiledPair:
     """Takes that and the cotangent; returns a tuple of gradients."""
 
 
+@_uncollected()
 def compile_vjp(
     function: Any,
     args: Named,

@@ -16,7 +16,16 @@ from tests.fuzz.engines import Engine
 from tests.fuzz.generate import generate
 from tests.fuzz.metamorphic import REWRITES
 from tests.fuzz.oracle import NotTame, Vector
-from tests.fuzz.runner import Checker, Outcome, failure, limited, loaded, tame, temporary_folder
+from tests.fuzz.runner import (
+    Checker,
+    Outcome,
+    collected_seldom,
+    failure,
+    limited,
+    loaded,
+    tame,
+    temporary_folder,
+)
 from tests.fuzz.shrink import shrink
 from tests.fuzz.tree import Program
 
@@ -155,9 +164,10 @@ def shrunk(plan: Plan, folder: Path, result: Result, most_runs: int = 800) -> Re
 def run(plan: Plan, numbers: Sequence[int], jobs: int = 1) -> Iterator[Result]:
     """Results in order of their numbers."""
     if jobs == 1:
-        with temporary_folder() as folder:
+        with temporary_folder() as folder, collected_seldom() as tick:
             for number in numbers:
                 yield run_one(plan, Path(folder), number)
+                tick()
         return
     with get_context("spawn").Pool(jobs, _start, (plan,)) as pool:
         yield from pool.imap(_work, numbers, chunksize=8)

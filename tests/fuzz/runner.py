@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import importlib.util
 import linecache
@@ -291,6 +292,27 @@ def limited(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, previous)
+
+
+@contextmanager
+def collected_seldom(every: int = 25) -> Iterator[Callable[[], None]]:
+    """Garbage is looked for after so many programs, and not meanwhile: call it after each."""
+    left = every
+
+    def tick() -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            left = every
+            gc.collect()
+
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield tick
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def temporary_folder() -> tempfile.TemporaryDirectory[str]:

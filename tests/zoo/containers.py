@@ -617,3 +617,13 @@ def a_dict_argument_written_and_bound_again_in_a_branch(d, n):
         total = d["b"]
         d = {"a": 1.0}
     return total * d["a"]
+
+
+@case((0.7, 1.3, {"a": -1.6, "b": 0.5}), (0.7, -0.4, {"a": -1.6, "b": 0.5}))
+def a_dict_entry_written_again_after_a_branch(x, y, d):
+    if y > 0.0:
+        d["b"] = x
+    else:
+        d["c"] = x * y
+    d["b"] = 1.5
+    return (1.0 + x) ** 2 * sum(d.values())

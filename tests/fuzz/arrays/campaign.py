@@ -15,7 +15,7 @@ from tests.fuzz.arrays.program import ArrayProgram
 from tests.fuzz.arrays.rewrite import REWRITES, compare
 from tests.fuzz.arrays.shrink import shrink
 from tests.fuzz.choices import SeededChoices
-from tests.fuzz.runner import Outcome, temporary_folder
+from tests.fuzz.runner import Outcome, collected_seldom, temporary_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +105,10 @@ def shrunk(folder: Path, result: Result, most_runs: int = 500) -> Result:
 def run(plan: Plan, numbers: Sequence[int], jobs: int = 1) -> Iterator[Result]:
     """Results in order of their numbers."""
     if jobs == 1:
-        with temporary_folder() as folder:
+        with temporary_folder() as folder, collected_seldom() as tick:
             for number in numbers:
                 yield run_one(plan, Path(folder), number)
+                tick()
         return
     with get_context("spawn").Pool(jobs, _start, (plan,)) as pool:
         yield from pool.imap(_work, numbers, chunksize=4)
