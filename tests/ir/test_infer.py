@@ -37,8 +37,9 @@ def test_integers_in_arithmetic_name_no_size():
 def test_a_symbol_that_meets_a_number_has_to_be_it():
     vector = Value("v", Array("float64", (2,)))
     matrix = Value("m", Array("float64", (Dim("n", 0), Dim("n", 0))))
-    assert result_type(operator.matmul, (vector, matrix)) == Array("float64", (None,))
-    assert result_type(np.dot, (matrix, vector)) == Array("float64", (None,))
+    assert result_type(operator.matmul, (vector, matrix)) == Array("float64", (Dim("n"),))
+    assert result_type(np.dot, (matrix, vector)) == Array("float64", (Dim("n"),))
+    assert result_type(np.inner, (matrix, vector)) == Array("float64", (None,))
 
 
 @pytest.mark.parametrize("base", ["n", Value("k", INT)])
