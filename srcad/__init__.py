@@ -19,6 +19,7 @@ from srcad.api import (
     value_and_grad,
     vjp,
 )
+from srcad.options import Options
 from srcad.pipeline import VERSION as __version__
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ else:
 
 __all__ = [
     "Derivative",
+    "Options",
     "__version__",
     "derivative",
     "errors",

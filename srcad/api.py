@@ -9,11 +9,11 @@ Each works as a call and as a decorator, with and without arguments:
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 from srcad import points, runtime
 from srcad.derivative import Derivative, make_derivative
-from srcad.options import Options, mark_opaque
+from srcad.options import Choices, chosen, mark_opaque
 from srcad.transform import inside
 from srcad.transform.inside import checked_argnums
 from srcad.transform.library import Spec, transform
@@ -35,14 +35,17 @@ __all__ = [
 ]
 
 
-def _transform(kind: str, function: Any, argnums: Any, has_aux: bool) -> Any:
+def _transform(kind: str, function: Any, argnums: Any, has_aux: bool, choices: Choices) -> Any:
     spec = Spec(kind, checked_argnums(argnums), has_aux)
+    options = chosen(choices)
     if function is None:
-        return lambda f: make_derivative(f, spec, Options())
-    return make_derivative(function, spec, Options())
+        return lambda f: make_derivative(f, spec, options)
+    return make_derivative(function, spec, options)
 
 
-def grad(fun: Any = None, argnums: Any = 0, has_aux: bool = False) -> Any:
+def grad(
+    fun: Any = None, argnums: Any = 0, has_aux: bool = False, **options: Unpack[Choices]
+) -> Any:
     """The gradient of a function that returns one real scalar, by reverse mode.
 
     ``argnums``: position or name of the differentiated argument, or a tuple of them.  The gradient
@@ -62,54 +65,58 @@ def grad(fun: Any = None, argnums: Any = 0, has_aux: bool = False) -> Any:
 
     Griewank and Walther, Evaluating Derivatives, 2nd ed. (2008), chapter 3.
     """
-    return _transform("grad", fun, argnums, has_aux)
+    return _transform("grad", fun, argnums, has_aux, options)
 
 
-def value_and_grad(fun: Any = None, argnums: Any = 0, has_aux: bool = False) -> Any:
+def value_and_grad(
+    fun: Any = None, argnums: Any = 0, has_aux: bool = False, **options: Unpack[Choices]
+) -> Any:
     """The value and the gradient together: ``(value, gradient)``; see ``grad``.
 
     With ``has_aux``: ``((value, aux), gradient)``.
     """
-    return _transform("value_and_grad", fun, argnums, has_aux)
+    return _transform("value_and_grad", fun, argnums, has_aux, options)
 
 
-def jacrev(fun: Any = None, argnums: Any = 0, has_aux: bool = False) -> Any:
+def jacrev(
+    fun: Any = None, argnums: Any = 0, has_aux: bool = False, **options: Unpack[Choices]
+) -> Any:
     """The Jacobian by reverse mode: a reverse sweep for each entry of the result.
 
     Shape: that of the result, then that of the argument.
     """
-    return _transform("jacrev", fun, argnums, has_aux)
+    return _transform("jacrev", fun, argnums, has_aux, options)
 
 
-def jacfwd(fun: Any = None, argnums: Any = 0) -> Any:
+def jacfwd(fun: Any = None, argnums: Any = 0, **options: Unpack[Choices]) -> Any:
     """The Jacobian by forward mode: one sweep for each entry of the argument.
 
     Shape: that of the result, then that of the argument.
     """
-    return _transform("jacfwd", fun, argnums, False)
+    return _transform("jacfwd", fun, argnums, False, options)
 
 
-def jacobian(fun: Any = None, argnums: Any = 0) -> Any:
+def jacobian(fun: Any = None, argnums: Any = 0, **options: Unpack[Choices]) -> Any:
     """The Jacobian, by the mode that needs fewer sweeps.
 
     Shape: that of the result, then that of the argument.
     """
-    return _transform("jacobian", fun, argnums, False)
+    return _transform("jacobian", fun, argnums, False, options)
 
 
-def derivative(fun: Any = None, argnums: Any = 0) -> Any:
+def derivative(fun: Any = None, argnums: Any = 0, **options: Unpack[Choices]) -> Any:
     """The derivative by a number, by forward mode; the result has the shape of the value."""
-    return _transform("derivative", fun, argnums, False)
+    return _transform("derivative", fun, argnums, False, options)
 
 
-def hessian(fun: Any = None, argnums: Any = 0) -> Any:
+def hessian(fun: Any = None, argnums: Any = 0, **options: Unpack[Choices]) -> Any:
     """The matrix of second derivatives of a scalar function, forward over reverse.
 
     Shape: that of the argument, twice.  For a tuple of argnums: a tuple of tuples.
     """
     if fun is None:
-        return lambda f: hessian(f, argnums)
-    return jacfwd(grad(fun, argnums), argnums)
+        return lambda f: hessian(f, argnums, **options)
+    return jacfwd(grad(fun, argnums), argnums, **options)
 
 
 def opaque(function: Any) -> Any:
@@ -123,31 +130,31 @@ stop_gradient = runtime.stop_gradient
 # ---- functions of the point
 
 
-def vjp(fun: Any, *primals: Any, has_aux: bool = False) -> Any:
+def vjp(fun: Any, *primals: Any, has_aux: bool = False, **options: Unpack[Choices]) -> Any:
     """The value at the primals and the pullback: ``(value, pullback)``.
 
     ``pullback(cotangent)`` is a tuple of gradients, one for each primal; it can be called often.
     With ``has_aux`` the function returns ``(value, aux)``, and ``vjp`` returns ``(value, pullback,
     aux)``.
     """
-    return points.vjp(fun, primals, has_aux)
+    return points.vjp(fun, primals, has_aux, chosen(options))
 
 
-def jvp(fun: Any, primals: Any, tangents: Any) -> Any:
+def jvp(fun: Any, primals: Any, tangents: Any, **options: Unpack[Choices]) -> Any:
     """The value at the primals and its tangent: ``(value, tangent)``, by forward mode.
 
     ``tangents`` has the structure of ``primals``.  An argument that is not differentiable (an
     integer) has no tangent: pass it by closure.
     """
-    return points.at_point("jvp", fun, primals, tangents)
+    return points.at_point("jvp", fun, primals, tangents, chosen(options))
 
 
-def hvp(fun: Any, primals: Any, tangents: Any) -> Any:
+def hvp(fun: Any, primals: Any, tangents: Any, **options: Unpack[Choices]) -> Any:
     """The Hessian of a scalar function times a vector, forward over reverse.
 
     For one primal an array or a number, for several a tuple, one entry for each.
     """
-    return points.at_point("hvp", fun, primals, tangents)
+    return points.at_point("hvp", fun, primals, tangents, chosen(options))
 
 
 for _function in (grad, value_and_grad, jacrev, jacfwd, jacobian, derivative):

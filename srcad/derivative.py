@@ -26,6 +26,7 @@ from srcad.codes import Variant, codes_of
 from srcad.dispatch import MISSING, call_signature, default_now, defaults_of, make_call
 from srcad.errors import SrcadError, UnsupportedValue
 from srcad.guards import MISS, SCALARS, AnyValue, key_of, make_entry
+from srcad.ir import Function
 from srcad.options import Options
 from srcad.pipeline import Compiled, Named, compile_call
 from srcad.primal import annotate, copied, name_of, run_primal
@@ -326,13 +327,26 @@ class Derivative:
             key = "exact", key
         return self._variant(key, sizes, positional, named, exact=exact).compiled
 
+    def lowered_for(self, positional: Named, named: Named) -> Function:
+        """The IR of the code for arguments of these types."""
+        compiled = self.compiled_for(positional, named)
+        if compiled.function is None:  # the text was there already
+            compiled = self._lowered(positional, named, compiled.exact)
+        assert compiled.function is not None
+        return compiled.function
+
     def _compile(self, positional: Named, named: Named, exact: bool) -> Compiled:
-        request = Request(self.primal, self.spec, positional, named, exact)
+        request = Request(self.primal, self.spec, positional, named, exact, self.options)
         found = fetch(request)
         if found is not None:
             return found[0]
+        compiled = self._lowered(positional, named, exact)
+        keep(request, (compiled,))
+        return compiled
+
+    def _lowered(self, positional: Named, named: Named, exact: bool) -> Compiled:
         name = name_of(self.primal)
-        compiled = compile_call(
+        return compile_call(
             self._called,
             positional,
             named,
@@ -341,8 +355,6 @@ class Derivative:
             options=self.options,
             exact=exact,
         )
-        keep(request, (compiled,))
-        return compiled
 
     @property
     def _called(self) -> Any:

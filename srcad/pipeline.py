@@ -1,7 +1,10 @@
 """The passes, in order: from a live function and example arguments to a compiled derivative.
 
 frontend.lower      source → IR; a derivative is expanded where it is called (transform.library)
+transform.prepare   before that, its loops, repeats and writes are made simpler
 transform.dce       what no result needs is removed
+transform.fuse      the reverse of a loop that only adds up goes into the loop
+transform.inplace   adjoints are written over where they stand
 transform.ownership returned arrays are nobody else's
 transform.indices   an index is written out where it is used
 ir.verify           the result is valid (in debug mode, after each pass)
@@ -11,13 +14,16 @@ codegen.load        text → module
 
 from __future__ import annotations
 
+import gc
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 from srcad.cache import module_directory
 from srcad.codegen import Emitted, emit
+from srcad.codegen.copies import without_idle_copies
 from srcad.codegen.load import load
 from srcad.frontend.live import Capture
 from srcad.frontend.lower import Lowered, lower_function
@@ -27,13 +33,15 @@ from srcad.ir.naming import name_of
 from srcad.ir.types import Opaque, TupleType
 from srcad.ir.verify import verify
 from srcad.ir.walk import all_ops, copy_block, free_values, results
-from srcad.options import Options
+from srcad.options import DEFAULTS, Options
 from srcad.transform import bodies
 from srcad.transform.dce import remove_dead_code
 from srcad.transform.expand import like
 from srcad.transform.fold import fold_control
 from srcad.transform.functions import reachable
+from srcad.transform.fuse import fused
 from srcad.transform.indices import write_out_indices
+from srcad.transform.inplace import tidy_writes
 from srcad.transform.library import CompilerLibrary, Split
 from srcad.transform.ownership import own_results
 from srcad.transform.writes import writes_arrays
@@ -84,6 +92,19 @@ class Compiled:
         return tuple(c.access.read(args) for c in self.captures)
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """No garbage is looked for meanwhile: nearly all that a compilation makes is still in use."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+@_uncollected()
 def compile_call(
     function: Any,
     args: Named,
@@ -98,16 +119,20 @@ def compile_call(
 
     ``exact`` code follows NumPy scalars as such, and its derivatives do not raise.
     """
-    library = CompilerLibrary(options.is_opaque)
+    library = CompilerLibrary(options)
     with bodies.numpy_arithmetic(exact):
         lowered = lower_function(function, args, keywords, library, exact=exact)
-    made = finish(replace(lowered.function, name=name))
+    made = finish(replace(lowered.function, name=name), options)
     return _compiled(made, lowered, title)
 
 
-def finish(function: Function) -> Function:
+def finish(function: Function, options: Options = DEFAULTS) -> Function:
     """The passes after lowering."""
-    function = remove_dead_code(fold_control(function))
+    function = without_idle_copies(remove_dead_code(fold_control(function)))
+    if options.fuse:
+        function = remove_dead_code(fused(function))
+    if options.in_place:
+        function = remove_dead_code(fold_control(tidy_writes(function)))
     function = write_out_indices(own_results(function))
     if writes_arrays(function.body):
         verify(function)  # a stale view would be a wrong derivative
@@ -183,6 +208,7 @@ class CompiledPair:
     """Takes that and the cotangent; returns a tuple of gradients."""
 
 
+@_uncollected()
 def compile_vjp(
     function: Any,
     args: Named,
@@ -193,11 +219,11 @@ def compile_vjp(
     has_aux: bool = False,
 ) -> CompiledPair:
     """Compile ``vjp`` of ``function`` at example arguments."""
-    library = CompilerLibrary(options.is_opaque)
+    library = CompilerLibrary(options)
     split = Split(function, has_aux)
     with bodies.numpy_arithmetic(exact):
         lowered = lower_function(split, args, (), library, exact=exact)
-    forward = finish(replace(lowered.function, name=f"{name}_fwd"))
+    forward = finish(replace(lowered.function, name=f"{name}_fwd"), options)
     first = _compiled(forward, lowered, f"Value of {name}, and what its pullback reads.")
     if library.split is None:  # it always raises: there is nothing to pull back
         return CompiledPair(first, first)
@@ -231,6 +257,8 @@ def compile_vjp(
         lowered.function.loc,
     )
     second = _compiled(
-        finish(reverse), replace(lowered, captures=()), f"The cotangent of {name} pulled back."
+        finish(reverse, options),
+        replace(lowered, captures=()),
+        f"The cotangent of {name} pulled back.",
     )
     return CompiledPair(first, second)

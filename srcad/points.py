@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, NoReturn
 
@@ -17,7 +17,7 @@ from srcad.frontend.abstract import DictRef, Entries, Held, ListRef, TupleRef
 from srcad.frontend.abstract import Items as ListItems
 from srcad.guards import MISS, Identity, key_of, make_entry
 from srcad.ir import Value
-from srcad.options import Options
+from srcad.options import DEFAULTS, Options
 from srcad.pipeline import CompiledPair, Named, compile_vjp
 from srcad.primal import annotate, copied, name_of, run_primal
 from srcad.stored import Request, fetch, keep
@@ -137,8 +137,8 @@ class _Pair:
 class VjpMaker(Derivative):
     """Compiles the two halves of ``vjp`` of one function."""
 
-    def __init__(self, function: Any, has_aux: bool = False) -> None:
-        super().__init__(function, Spec("vjp", 0, has_aux), Options())
+    def __init__(self, function: Any, has_aux: bool = False, options: Options = DEFAULTS) -> None:
+        super().__init__(function, Spec("vjp", 0, has_aux), options)
         self._pairs: dict[Any, tuple[_Pair, ...]] = {}
 
     def pair_for(self, primals: tuple[Any, ...], exact: bool = False) -> CompiledPair:
@@ -163,7 +163,7 @@ class VjpMaker(Derivative):
             return pair, forward.data(primals)
 
     def _compile_pair(self, named: Named, exact: bool) -> CompiledPair:
-        request = Request(self.primal, self.spec, named, (), exact)
+        request = Request(self.primal, self.spec, named, (), exact, self.options)
         found = fetch(request)
         if found is not None:
             return CompiledPair(*found)
@@ -251,9 +251,10 @@ def _primal_names(function: Any, count: int) -> list[str]:
     return [*names, *(f"x{k}" for k in range(len(names), count))]
 
 
-def vjp(function: Any, primals: tuple[Any, ...], has_aux: bool) -> Any:
+def vjp(function: Any, primals: tuple[Any, ...], has_aux: bool, options: Options = DEFAULTS) -> Any:
     """``srcad.vjp``"""
-    maker = _memo(("vjp", has_aux), function, lambda: VjpMaker(function, has_aux))
+    key = "vjp", has_aux, options
+    maker = _memo(key, function, lambda: VjpMaker(function, has_aux, options))
     pair, value, saved = maker.at(primals)
     if has_aux:
         value, aux = value
@@ -281,8 +282,8 @@ class _AtPoint:
 class PointMaker(Derivative):
     """Compiles ``jvp`` or ``hvp`` of one function: a call of an ``_AtPoint``."""
 
-    def __init__(self, kind: str, function: Any) -> None:
-        super().__init__(_AtPoint(kind, function), Spec(kind), Options())
+    def __init__(self, kind: str, function: Any, options: Options = DEFAULTS) -> None:
+        super().__init__(_AtPoint(kind, function), Spec(kind), options)
 
     @property
     def _called(self) -> Any:
@@ -298,7 +299,9 @@ class PointMaker(Derivative):
         return self._slow((primals, tangents))
 
 
-def at_point(kind: str, function: Any, primals: Any, tangents: Any) -> Any:
+def at_point(
+    kind: str, function: Any, primals: Any, tangents: Any, options: Options = DEFAULTS
+) -> Any:
     """``srcad.jvp`` and ``srcad.hvp``"""
     if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
         raise TypeError(f"{kind} takes a tuple of primals and a tuple of tangents")
@@ -308,7 +311,7 @@ def at_point(kind: str, function: Any, primals: Any, tangents: Any) -> Any:
             f"{len(primals)} primals and {len(tangents)} tangents: one for each is needed"
         )
     check_alike(primals, tangents, "tangent")
-    maker = _memo(kind, function, lambda: PointMaker(kind, function))
+    maker = _memo((kind, options), function, lambda: PointMaker(kind, function, options))
     return maker.at(primals, tangents)
 
 
@@ -320,19 +323,22 @@ def _expand_point(
     for what, suffix in (("primals", ""), ("tangents", "_dot")):
         for k, item in enumerate(containers.unpack(low, named[what])):
             name = argument_name(named["fun"], k).replace(" ", "")
-            _rename(low, item, f"{what}_{k}", name, suffix)
+            for value in _values(low, item):
+                tail = value.hint.removeprefix(f"{what}_{k}")
+                value.hint = f"{value.hint if tail == value.hint else name + tail}{suffix}"
+                if what == "tangents":
+                    low.session.importer.hide(value)
     handler = inside.jvp if point.spec.kind == "jvp" else inside.hvp
     with placed(named["fun"]):
         return handler(library, low, [], named)
 
 
-def _rename(low: Any, item: Any, old: str, new: str, suffix: str) -> None:
-    """Call an item of a point, and what is in it, after the parameter of the function."""
+def _values(low: Any, item: Any) -> Iterator[Value]:
+    """An item of a point, or the values in it."""
     parts: tuple[Any, ...] = ()
     match item:
-        case Value(hint=hint):
-            tail = hint.removeprefix(old)
-            item.hint = f"{hint if tail == hint else new + tail}{suffix}"
+        case Value():
+            yield item
         case TupleRef(items=items):
             parts = items
         case ListRef() | DictRef():
@@ -342,7 +348,7 @@ def _rename(low: Any, item: Any, old: str, new: str, suffix: str) -> None:
                 case ListItems(items=parts) | Entries(values=parts):
                     pass
     for part in parts:
-        _rename(low, part, old, new, suffix)
+        yield from _values(low, part)
 
 
 CompilerLibrary.points[_AtPoint] = _expand_point

@@ -35,7 +35,7 @@ from srcad.frontend.live import Capture
 from srcad.guards import Identity, key_of
 from srcad.ir import Loc, Value
 from srcad.ir.types import UNKNOWN
-from srcad.options import is_opaque
+from srcad.options import DEFAULTS, Options, is_opaque
 from srcad.pipeline import Compiled, Named, loaded
 
 
@@ -52,6 +52,7 @@ class Request:
     positional: Named
     named: Named
     exact: bool
+    options: Options = DEFAULTS
 
     @property
     def values(self) -> tuple[Any, ...]:
@@ -260,6 +261,7 @@ def _key(request: Request) -> CacheKey:
             repr(names),
             "\n".join(keys),
             "exact" if request.exact else "fast",
+            repr(request.options),
             rules.digest(),
             getattr(scipy, "__version__", ""),
         )

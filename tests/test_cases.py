@@ -10,6 +10,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from scipy.ndimage import _nd_image
 
 import srcad
 
@@ -1006,6 +1007,14 @@ def test_second_derivative_through_joined_pieces():
     close(srcad.grad(srcad.grad(f))(-1.0), 2.0)
 
 
+def test_exact_sum_of_an_array():
+    x = np.array([0.5, -1.0, 2.0])
+    found = srcad.grad(lambda x: math.fsum(x))(x)
+    close(found, np.ones(3))
+    assert isinstance(found, np.ndarray)
+    close(srcad.grad(lambda x: math.fsum(x) * np.sum(x * x))(x), 5.25 + 1.5 * 2 * x)
+
+
 # ---- writes
 
 
@@ -1228,3 +1237,33 @@ def test_parts_of_a_complex_array_by_assignment():
     x = np.array([0.5, -1.0, 2.0])
     close(srcad.grad(f)(x), srcad.grad(by_hand)(x))
     close(srcad.jvp(f, (x,), (x,))[1], srcad.grad(by_hand)(x) @ x)
+
+
+def test_compiled_code_inside_a_package_is_seen_to_write():
+    def f(x):
+        out = np.zeros(3)
+        _nd_image.correlate1d(x, np.array([1.0, 2.0, 1.0]), 0, out, 2, 0.0, 0)
+        return np.sum(out**2)
+
+    with pytest.raises(TypeError, match="correlate1d changed a ndarray"):
+        srcad.grad(f)(np.array([0.1, 0.2, 0.4]))
+
+
+def test_a_mask_on_what_a_loop_carries_back():
+    """The seed is masked before the loop; a constant factor in the loop does not take that away."""
+
+    def guarded(x):
+        v = x
+        for _ in range(2):
+            v = 2.0 * np.sqrt(v)
+        return np.sum(np.where(x > 0, v, 0.0))
+
+    close(srcad.grad(guarded)(np.array([0.0, 1.0])), np.array([0.0, 1 / math.sqrt(2)]))
+
+
+def test_a_slice_that_ends_at_zero():
+    def nothing(x, i):
+        return np.sum(x[i, 1:0]) + np.sum(x[i, 1:] * x[i, :-1])
+
+    x = np.array([[1.0, 2.0, 3.0]])
+    close(srcad.grad(nothing)(x, 0), np.array([[2.0, 4.0, 2.0]]))

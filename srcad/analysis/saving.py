@@ -3,21 +3,22 @@
 A value is computed again where that is cheap and all it is computed from is at hand: literals,
 values from outside the loop, the loop's counter, or values that are kept anyway.  Cheap are the
 arithmetic of integers and comparisons, arithmetic of Python floats, reads of single items of what
-the loop does not write, and indices made of integers, which may take several steps.  This is the
-"to be recorded" question of Griewank and Walther, section 12.2, answered per value.
+the loop does not write, and indices made of integers and slices, which may take several steps.
+This is the "to be recorded" question of Griewank and Walther, section 12.2, answered per value.
 """
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Container
 
 import numpy as np
 
-from srcad.ir import Apply, Atom, Block, Op, Value
+from srcad.ir import Apply, Atom, Block, Literal, Op, Value
 from srcad.ir.core import make_tuple
 from srcad.ir.infer import atom_type
-from srcad.ir.types import Number, NumPyScalar
+from srcad.ir.types import Number, NumPyScalar, Opaque, TupleType
 from srcad.ir.walk import map_atoms
 
 _CHEAP = {
@@ -28,6 +29,24 @@ _INTEGER = {operator.floordiv, operator.mod, operator.lshift, operator.rshift, a
 
 _STEPS = 3
 
+_DEAR = {
+    getattr(module, name)
+    for module in (math, np)
+    for name in (
+        "sin", "cos", "tan", "exp", "exp2", "log", "log2", "log10", "log1p", "expm1", "sqrt",
+        "sinh", "cosh", "tanh", "power", "pow", "hypot", "arctan", "atan", "arctan2", "atan2",
+    )
+    if hasattr(module, name)
+}  # fmt: skip
+
+
+def is_dear(op: Apply) -> bool:
+    """Whether the reverse sweep rather reads what the forward sweep has computed than repeats it.
+
+    The adjoint of ``math.cos(x)`` wants ``math.sin(x)``, which the primal may have computed.
+    """
+    return op.callee in _DEAR and not op.keywords
+
 
 def recomputed(
     body: Block,
@@ -36,8 +55,13 @@ def recomputed(
     inside: dict[Value, None],
     targets: tuple[Value, ...],
     written: Container[object],
+    *,
+    indices: bool = False,
 ) -> tuple[Block, list[Value]]:
-    """The reverse body with cheap values computed again, and the values that remain to be kept."""
+    """The reverse body with cheap values computed again, and the values that remain to be kept.
+
+    With ``indices`` only integers and what is made of them: a branch hands on numbers for nothing.
+    """
     made = {op.result: op for op in forward if isinstance(op, Apply)}
     order = {op.result: k for k, op in enumerate(forward) if isinstance(op, Apply)}
     again: dict[Value, None] = {}
@@ -48,13 +72,15 @@ def recomputed(
         op = made.get(value)
         if op is None or depth > _STEPS or not _is_cheap(op, written, inside):
             return None
+        if indices and not _is_index(value):
+            return None
         found: dict[Value, None] = {}
         for atom in op.args:
             if not isinstance(atom, Value) or atom not in inside or atom in found:
                 continue
             if (atom in keep and atom is not value) or (atom in targets and _is_integer(atom)):
                 continue
-            more = steps(atom, depth + 1) if _is_integer(atom) else None
+            more = steps(atom, depth + 1) if _is_index(atom) else None
             if more is None:
                 return None
             found.update(more)
@@ -95,8 +121,8 @@ def recomputed(
 def _is_cheap(op: Apply, written: Container[object], inside: dict[Value, None]) -> bool:
     if op.keywords:
         return False
-    if op.callee is make_tuple:  # an index
-        return all(_is_integer(a) for a in op.args)
+    if op.callee is make_tuple or op.callee is slice:
+        return all(map(_is_index, op.args))
     if not isinstance(op.result.type, (Number, NumPyScalar)):
         return False
     if op.callee is operator.getitem:
@@ -105,7 +131,19 @@ def _is_cheap(op: Apply, written: Container[object], inside: dict[Value, None]) 
     kind = op.result.type
     if isinstance(kind, Number) and kind.kind in ("int", "bool"):
         return op.callee in _CHEAP or op.callee in _INTEGER
+    if op.callee is operator.truediv:  # it does not raise
+        return isinstance(op.args[1], Literal) and bool(op.args[1].value)
     return op.callee in _CHEAP
+
+
+def _is_index(atom: Atom) -> bool:
+    """Whether a value is an integer, a slice or a tuple of such."""
+    match atom_type(atom):
+        case TupleType(items=items):
+            return bool(items) and all(_is_index(Value("", k)) for k in items)
+        case Opaque(name="slice" | "None" | "ellipsis" | "NoneType"):
+            return True
+    return _is_integer(atom)
 
 
 def _is_integer(atom: Atom) -> bool:

@@ -54,7 +54,7 @@ def _run(options: argparse.Namespace) -> int:
     # Only now, so that `srcad --help` is quick.
     from srcad.cli.arguments import find_arguments
     from srcad.cli.compare import compare
-    from srcad.cli.derivatives import derivatives, find_wrt, names_of, saved_text
+    from srcad.cli.derivatives import derivatives, explained, find_wrt, names_of, saved_text
     from srcad.cli.table import format_table
     from srcad.cli.target import find_target
 
@@ -79,6 +79,8 @@ def _run(options: argparse.Namespace) -> int:
             for one in shown:
                 print(f"\n# ---- {one.mode} mode\n")
                 print((one.derivative.ir if options.ir else one.compiled.source).strip("\n"))
+                if options.explain:
+                    print(f"\n{explained(one, arguments)}")
             if not options.check:
                 return AGREEMENT
             print()
@@ -102,6 +104,11 @@ def _parser() -> argparse.ArgumentParser:
     _add_common(show)
     show.add_argument("--ir", action="store_true", help="print the intermediate form instead")
     show.add_argument("--check", action="store_true", help="compare with independent methods, too")
+    show.add_argument(
+        "--explain",
+        action="store_true",
+        help="say what is kept for the reverse sweep, computed again, fused, and written in place",
+    )
 
     check = commands.add_parser("check", help="compare a derivative with independent methods")
     _add_common(check)

@@ -286,6 +286,8 @@ class _Nester:
         if isinstance(op, Apply):
             if id(op.callee) in _SYMBOLS:
                 return inner + (2 if len(atoms) == 1 else 3)
+            if op.callee is slice:
+                return sum(self._atom_width(a) for a in atoms if not _is_none(a)) + 1
             if id(op.callee) in _DISPLAYS:
                 return inner + 2 * len(atoms)
             if op.callee is make_fstring:
@@ -297,11 +299,23 @@ class _Nester:
 
     def _atom_width(self, atom: Atom) -> int:
         if isinstance(atom, Literal):
-            value = atom.value
-            return len(getattr(value, "__name__", None) or repr(value))
+            return _literal_width(atom.value)
         if atom in self.nested:
             return self.widths.get(atom, 8)
         return len(atom.hint) or 6
+
+
+def _literal_width(value: object) -> int:
+    match value:
+        case slice(start=start, stop=stop):
+            return sum(len(repr(end)) for end in (start, stop) if end is not None) + 1
+        case tuple():
+            return sum(map(_literal_width, value)) + 2 * len(value)
+    return len(getattr(value, "__name__", None) or repr(value))
+
+
+def _is_none(atom: Atom) -> bool:
+    return isinstance(atom, Literal) and atom.value is None
 
 
 def _opens_sum(op: Nested, user: Accumulate) -> bool:

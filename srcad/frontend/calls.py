@@ -329,15 +329,24 @@ def _draws(function: Any) -> bool:
 
 
 def _is_pure(function: Any) -> bool:
-    """Whether an undeclared function only computes: NumPy's and SciPy's functions do."""
+    """Whether an undeclared function only computes: NumPy's and SciPy's functions do.
+
+    Those that are compiled code inside a package do not: they write where they are told to, and
+    trust that their arguments fit, so that they are not to be run on examples either.
+    """
     if isinstance(function, np.ufunc) or getattr(function, "__objclass__", None) in (
         np.ndarray, np.generic, str, float, int, complex,
     ):  # fmt: skip
         return True
     module = getattr(function, "__module__", "") or ""
-    if "random" in module:
+    package, *inner = module.split(".")
+    if "random" in module or (
+        isinstance(function, types.BuiltinFunctionType)
+        and package != "numpy"
+        and any(name.startswith("_") for name in inner)
+    ):
         return False
-    return module.partition(".")[0] in ("numpy", "scipy", "math", "_operator", "cmath")
+    return package in ("numpy", "scipy", "math", "_operator", "cmath")
 
 
 def opaque(

@@ -47,6 +47,7 @@ from srcad.frontend.lowering import Frame, Lowering, Session
 from srcad.ir import Literal, Value
 from srcad.ir.build import scalars_as_python
 from srcad.ir.types import (
+    SMALLEST,
     UNKNOWN,
     Array,
     Dim,
@@ -138,7 +139,7 @@ class Importer:
         return kind
 
     def _size(self, size: int) -> int | Dim:
-        if size < 2:
+        if size < SMALLEST:
             return size
         if size not in self.sizes:
             letters = "nmkpqrst"
@@ -151,6 +152,10 @@ class Importer:
     def argument(self, low: Lowering, obj: Any, value: Value, number: int) -> Abstract:
         """The abstract value of a parameter for an example argument."""
         return self._structure(low, obj, value, value.hint, Access(Argument(number)))
+
+    def hide(self, value: Value) -> None:
+        """Note an argument that the function is not given: what it writes is not seen there."""
+        self.arrays = [a for a in self.arrays if a is not value]
 
     def _structure(
         self, low: Lowering, obj: Any, value: Value, hint: str, access: Access

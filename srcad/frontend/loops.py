@@ -48,7 +48,7 @@ from srcad.ir import (
     Value,
     While,
 )
-from srcad.ir.infer import atom_type
+from srcad.ir.infer import atom_type, name_sizes, without_later_names
 from srcad.ir.types import BOOL, NOTHING, OBJECT, Type, join
 from srcad.ir.walk import all_ops, copy_block
 
@@ -72,6 +72,8 @@ class LoopContext:
     before: State
     frames: int
     """How many activations of functions there were before the loop."""
+    since: int
+    """The serial number of the last value made before the loop."""
     carried: dict[Key, Any] = field(default_factory=dict)
 
 
@@ -84,6 +86,8 @@ class LoopPlan:
     state: State
     before: State
     """The state before the loop."""
+    kinds: dict[Value, Type] = field(default_factory=dict)
+    """The types of the parameters in all iterations: in one, their sizes have names."""
 
     def makes(self, key: Key) -> bool:
         """Whether merging made this place: what it holds is carried with what refers to it."""
@@ -106,7 +110,8 @@ def lower_loop(
     for name in EXITS:  # no exit has been taken where a loop begins
         low.state.pop(("flag", low.frame.number, name), None)
     before, mark = low.state, len(low.builder.ops)
-    context = LoopContext(assigned, before, low.session.frames)
+    since = min((t.serial - 1 for t in targets), default=Value("", BOOL).serial)
+    context = LoopContext(assigned, before, low.session.frames, since)
     ends: dict[Key, Region] = {}
     for key in sorted(assigned):
         if key in before:
@@ -139,8 +144,10 @@ def _plan(low: Lowering, context: LoopContext, ends: dict[Key, Region]) -> LoopP
     plan = LoopPlan([], [], dict(low.state), dict(low.state))
 
     def leaf(hint: str, atoms: list[Atom | None], kind: Type) -> Value:
-        param = Value(hint, kind)
+        kind = without_later_names(kind, context.since)
+        param = Value(hint, name_sizes(kind))
         plan.params.append(param)
+        plan.kinds[param] = kind
         init = atoms[0]
         arrays.handed_on(low, param, tuple(atoms))
         plan.inits.append(UNDEFINED if init is None else init)
@@ -240,7 +247,7 @@ def _attempt(
     if region.dead:
         yields = [UNDEFINED for _ in plan.params]
     else:
-        fitting = _Fit(low, region, plan, yields)
+        fitting = _Fit(low, region, plan, context.since, yields)
         unfit = [k for k in context.carried if not fitting.fits(k)]
         if unfit:
             for key in unfit:
@@ -248,8 +255,8 @@ def _attempt(
             return False
         left = fitting.left
     params, inits = list(plan.params), list(plan.inits)
-    exports = _exports(low, region, fresh, left, params, inits, yields)
-    results = tuple(Value(p.hint, p.type) for p in params)
+    exports = _exports(low, region, context.since, fresh, left, params, inits, yields)
+    results = tuple(Value(p.hint, name_sizes(plan.kinds.get(p, p.type))) for p in params)
     for param, result in zip(params, results, strict=True):
         arrays.handed_on(low, result, (param,))
     mapping: dict[Value, Any] = dict(zip(params, results, strict=True))
@@ -303,6 +310,7 @@ def _acts(region: Region) -> bool:
 def _exports(
     low: Lowering,
     region: Region,
+    since: int,
     fresh: list[Key],
     left: set[int],
     params: list[Value],
@@ -318,7 +326,7 @@ def _exports(
         return exports
 
     def leaf(hint: str, atoms: list[Atom | None], kind: Type) -> Value:
-        param = Value(hint, kind)
+        param = Value(hint, without_later_names(kind, since))
         params.append(param)
         inits.append(Literal(False) if kind == BOOL and hint in EXITS else UNDEFINED)
         atom = atoms[-1]
@@ -348,6 +356,7 @@ class _Fit:
     low: Lowering
     region: Region
     plan: LoopPlan
+    since: int
     yields: list[Atom]
     left: set[int] = field(default_factory=set)
     """Places that their variable leaves for another object: they stand for that one from now on."""
@@ -466,8 +475,9 @@ class _Fit:
         return False
 
     def put(self, param: Value, atom: Atom, kind: Type | None = None) -> bool:
-        kind = atom_type(atom) if kind is None else kind
-        if join(param.type, kind) != param.type:
+        kind = without_later_names(atom_type(atom) if kind is None else kind, self.since)
+        known = self.plan.kinds[param]
+        if join(known, kind) != known:
             return False
         self.yields[self.order[param]] = atom
         return True

@@ -32,8 +32,8 @@ from srcad.frontend.lowering import Lowering, Region, Unreachable, is_leaf
 from srcad.frontend.merge import Merger
 from srcad.ir import Atom, Call, Function, FunctionRef, Value
 from srcad.ir.build import Builder
-from srcad.ir.infer import atom_type
-from srcad.ir.types import Type
+from srcad.ir.infer import atom_type, name_sizes
+from srcad.ir.types import Type, without_sizes
 from srcad.ir.walk import free_values
 
 _PASSES = 8
@@ -72,7 +72,7 @@ def call_outlined(
         raise Unreachable  # so far no path is known on which it returns
     results, mapping = [], {}
     for leaf in made.leaves:
-        value = Value("", leaf.type)
+        value = Value("", name_sizes(leaf.type))
         results.append(value)
         mapping[leaf] = value
     op = Call(made.ref, (*inits, *made.extras), tuple(results), low.builder.loc)
@@ -151,7 +151,7 @@ def _arguments(
     inits: list[Atom] = []
 
     def leaf(hint: str, atoms: list[Atom | None], kind: Type) -> Value:
-        param = Value(hint, kind)
+        param = Value(hint, name_sizes(without_sizes(kind)))
         params.append(param)
         assert atoms[0] is not None
         inits.append(atoms[0])
@@ -220,7 +220,7 @@ def lower_outlined(
                 leaves: list[Value] = leaves,
                 atoms: list[Atom] = atoms,
             ) -> Value:
-                value = Value(hint, kind)
+                value = Value(hint, without_sizes(kind))
                 leaves.append(value)
                 assert found[0] is not None
                 atoms.append(found[0])
@@ -263,12 +263,15 @@ def _forced(merger: Merger, low: Lowering, value: Abstract) -> Any:
 
 
 def describe(low: Lowering, value: Abstract) -> Any:
-    """What a function is lowered for: types of data, identity of code."""
+    """What a function is lowered for: types of data, identity of code.
+
+    Sizes do not count: each call may have its own, as in ``f(x[1:])``.
+    """
     match value:
         case Value(type=kind):
-            return kind
+            return without_sizes(kind)
         case ArrayRef():
-            return arrays.kind_of(low, value)
+            return without_sizes(arrays.kind_of(low, value))
         case Static(value=known):
             if isinstance(known, (int, float)) and not isinstance(known, bool):
                 return atom_type(low.atom(value))
@@ -281,7 +284,7 @@ def describe(low: Lowering, value: Abstract) -> Any:
             contents = low.state.get(("place", value.place, ""))
             match contents:
                 case Held(value=held):
-                    return held.type
+                    return without_sizes(held.type)
                 case Items(items=items):
                     return ("list", tuple(describe(low, i) for i in items))
                 case Entries(keys=keys, values=values):

@@ -42,6 +42,16 @@ from srcad.ir.core import (
 )
 from srcad.ir.infer import atom_type, result_type
 from srcad.ir.sharing import SHAPE, views
+from srcad.ir.shortcuts import (
+    constant_product,
+    is_bounded,
+    is_off_zero,
+    new_axes,
+    repeated_number,
+    scalar_of,
+    total,
+)
+from srcad.ir.shortcuts import number as _number
 from srcad.ir.types import (
     BOOL,
     FLOAT,
@@ -115,10 +125,18 @@ class Builder:
         self.parent = parent
         self.exact: bool = parent.exact if parent else exact
         self.simplify: bool = parent.simplify if parent else simplify
+        self.shorten: bool = parent.shorten if parent else True
+        """Whether simplification takes the shortcuts too."""
         self.loc: Loc | None = parent.loc if parent else None
         self.depth: int = parent.depth + 1 if parent else 0
         self.primal: Mapping[Value, Apply] = parent.primal if parent else {}
         """The calls of the function that this is the reverse of, by what they define."""
+        self.given: Container[Value] = parent.given if parent else ()
+        """The values of the function that this is a derivative of, and those around it."""
+        self.masks: dict[Value, bool] = parent.masks if parent else {}
+        """Whether a value is a mask, or a differential that may have gone through one."""
+        self.unmasked: set[Value] = parent.unmasked if parent else set()
+        """Coefficients that are differentials too: of a seed of 1."""
         self.missing: Container[Value] = parent.missing if parent else ()
         """Values of the function that this is a derivative of that may not exist at run time."""
         self.standing: dict[Value, Atom] = parent.standing if parent else {}
@@ -193,7 +211,18 @@ class Builder:
         kind = result_type(callee, args, keywords)
         if kind == NumPyScalar("float64") and any(map(_is_narrow, args)):
             return kind  # beside float32 it is not the Python float it stands for
+        if callee in (np.array, np.asarray):
+            kind = self._counted(kind, args[0])
         return kind if self.exact else scalars_as_python(kind)
+
+    def _counted(self, kind: Type, items: Atom) -> Type:
+        """The type of an array made of a display, as long as that."""
+        made = self.definition(items)
+        dims = dims_of(kind)
+        if made is None or made.callee not in (make_list, make_tuple) or not dims:
+            return kind
+        assert isinstance(kind, Array)
+        return Array(kind.dtype, (len(made.args), *dims[1:]))
 
     def effect(
         self, callee: Callable[..., Any], *args: Atom, result: Value | None = None, **keywords: Atom
@@ -220,9 +249,13 @@ class Builder:
 
     def accumulate(self, target: Atom, index: Atom | None, term: Atom, hint: str = "") -> Value:
         """``target[index] += term``, or ``target + term``; the next version of the target."""
+        if self.simplify:
+            term = self.narrow(term, target) if index is None else scalar_of(self, term)
+        if self.simplify and index is None and (number := self._repeated(target, term)) is not None:
+            total = self.apply(operator.add, term, number, hint=hint)
+            if isinstance(total, Value):
+                return total
         if index is None:
-            if self.simplify:
-                term = self.narrow(term, target)
             kind = self.typed(operator.add, (target, term))
         else:
             kind = atom_type(target)
@@ -230,11 +263,23 @@ class Builder:
         self.ops.append(Accumulate(target, index, term, version, self.loc))
         return version
 
+    def _repeated(self, target: Atom, term: Atom) -> Atom | None:
+        """The number that a target repeats, where adding a term makes an array of it anyway."""
+        kind = atom_type(term)
+        if not isinstance(kind, Array) or scalar_of(self, target) is target:
+            return None
+        found = self.narrow(target, term)
+        return None if found is target else found
+
+    def know(self, op: Apply) -> None:
+        """A call whose result need not be computed here again."""
+        self._computed.setdefault(_expression_key(op.callee, op.args, op.keywords), op.result)
+
     def adopt(self, op: Op) -> None:
         """A pure operation made in another builder, to be found again here."""
         self.append(op)
         if isinstance(op, Apply) and self.simplify and op.callee not in _ALLOCATIONS:
-            self._computed.setdefault(_expression_key(op.callee, op.args, op.keywords), op.result)
+            self.know(op)
 
     def substitute(self, mark: int, mapping: Mapping[Value, Atom]) -> None:
         """Replace values that the operations from ``mark`` on read."""
@@ -299,6 +344,10 @@ class Builder:
             builder = builder.parent
         return False
 
+    def made_here(self, value: Value) -> bool:
+        """Whether a call in this very block makes a value, and not one around it."""
+        return value in self._definitions
+
     def recipe(self, atom: Atom) -> Apply | None:
         """The same, if nothing that the call reads has been written over: it could be repeated."""
         op = self.definition(atom)
@@ -360,6 +409,10 @@ class Builder:
     def narrow(self, atom: Atom, other: Atom) -> Atom:
         """``atom`` before it was broadcast, where broadcasting against ``other`` does the same."""
         op = self.recipe(atom)
+        if self.shorten and (number := repeated_number(self, atom)) is not None:
+            both = self.typed(operator.add, (atom, other))
+            if same_shape(both, atom_type(other)):
+                return number
         if op is None or op.callee is not np.broadcast_to:
             return atom
         if same_shape(atom_type(other), atom_type(atom)):
@@ -502,11 +555,6 @@ def _expression_key(
 # ---- simplification of derivative code
 
 
-def _number(atom: Atom) -> float | None:
-    value = atom.value if isinstance(atom, Literal) else None
-    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
-
-
 def _keeps_type(
     builder: Builder, callee: Callable[..., Any], args: tuple[Atom, ...], kept: Atom
 ) -> bool:
@@ -524,6 +572,8 @@ def _simplify_mul(b: Builder, x: Atom, y: Atom) -> Atom | None:
     for this, other in ((x, y), (y, x)):
         number = _number(this)
         if number == 1 and _keeps_type(b, operator.mul, (x, y), other):
+            if isinstance(other, Value) and b.given and _is_no_mask(b, other):
+                b.unmasked.add(other)
             return other
         if number == -1:
             return b.apply(operator.neg, other)
@@ -534,7 +584,8 @@ def _simplify_mul(b: Builder, x: Atom, y: Atom) -> Atom | None:
         return b.apply(operator.neg, b.apply(operator.mul, p, y))
     if q is not None:
         return b.apply(operator.neg, b.apply(operator.mul, x, q))
-    return _narrowed(b, operator.mul, x, y)
+    shorter = constant_product(b, x, y) if b.shorten else None
+    return shorter or _narrowed(b, operator.mul, x, y)
 
 
 def _narrowed(b: Builder, callee: Callable[..., Any], x: Atom, y: Atom) -> Atom | None:
@@ -761,6 +812,13 @@ _DEPTH = 5
 """How deep a tree of operands is searched, whose branches may share what they are made of."""
 
 
+def _simplify_expand_dims(b: Builder, x: Atom, axes: Atom) -> Atom | None:
+    op = b.recipe(x)
+    if op is not None and op.callee is np.broadcast_to:
+        return None  # a broadcast may prove not to be needed
+    return new_axes(b, x, axes) if b.shorten else None
+
+
 def _simplify_len(b: Builder, x: Atom) -> Atom | None:
     """The length that an array or list has by the way it is made."""
     dims = dims_of(atom_type(x))
@@ -867,6 +925,8 @@ def _simplify_over(b: Builder, n: Atom, d: Atom) -> Atom | None:
         return b.apply(operator.truediv, n, d)
     if (isinstance(d, Literal) and d.value) or _is_unmasked(b, n):
         return b.apply(operator.truediv, n, d)
+    if b.shorten and is_off_zero(b, d) and not is_complex(atom_type(d)):
+        return b.apply(operator.truediv, n, d)
     return None
 
 
@@ -923,6 +983,8 @@ def _is_unmasked(b: Builder, ct: Atom) -> bool:
     """
     if isinstance(ct, Literal):
         return bool(_number(ct))
+    if ct in b.unmasked:
+        return True
     op = b.recipe(ct)
     if op is None or not op.args:
         return False
@@ -935,21 +997,35 @@ def _is_unmasked(b: Builder, ct: Atom) -> bool:
 
 
 def _is_no_mask(b: Builder, factor: Atom) -> bool:
-    """Whether a coefficient is a number of the primal, not a choice between branches."""
+    """Whether a coefficient is a number of the primal, not a choice between branches.
+
+    A differential is none: what it stems from may be masked.
+    """
     if isinstance(factor, Literal):
         return bool(_number(factor))
+    if factor not in b.masks:
+        b.masks[factor] = not _is_from_primal(b, factor)
+    return not b.masks[factor]
+
+
+def _is_from_primal(b: Builder, factor: Value) -> bool:
     op = b.origin(factor)
     if op is None:
-        return True
+        return factor in b.given
     if op.callee in _MASKS:
         return False
-    return op.callee not in _ARITHMETIC or all(
-        isinstance(a, Literal) or _is_no_mask(b, a) for a in op.args
-    )
+    if op.callee not in _ARITHMETIC and factor in b.given:
+        return True
+    return all(isinstance(a, Literal) or _is_no_mask(b, a) for a in op.args)
 
 
 def _simplify_times(b: Builder, w: Atom, v: Atom) -> Atom | None:
+    turned = b.negated(v)
+    if turned is not None:
+        return b.apply(operator.neg, b.apply(runtime.times, w, turned))
     if (not b.exact and _is_real_number(w) and _is_real_number(v)) or _is_unmasked(b, v):
+        return b.apply(operator.mul, w, v)
+    if b.shorten and is_bounded(b, w) and not is_complex(atom_type(w)):
         return b.apply(operator.mul, w, v)
     return None
 
@@ -978,9 +1054,12 @@ def simplify_unbroadcast(
     if have == want and None not in want:
         return x
     if want == ():
-        return b.apply(np.sum, x)
+        return total(b, x)
     extra = len(have) - len(want)
     if extra < 0 or have == ():
+        shared = zip(have, want[-len(have) :], strict=True) if have else ()
+        if any(h != 1 and (h != w or h is None) for h, w in shared):
+            return None
         shape = Literal(want) if primal is None else b.apply(np.shape, primal)
         return b.apply(np.broadcast_to, x, shape)
     pairs = list(enumerate(zip(have[extra:], want, strict=True)))
@@ -988,15 +1067,18 @@ def simplify_unbroadcast(
     if any(h != w or h is None for k, (h, w) in pairs if k not in stretched):
         return None
     if extra:
-        x = b.apply(np.sum, x, axis=Literal(tuple(range(extra)) if extra > 1 else 0))
+        x = total(b, x, axis=Literal(tuple(range(extra)) if extra > 1 else 0))
     if stretched:
         axes = Literal(stretched if len(stretched) > 1 else stretched[0])
-        x = b.apply(np.sum, x, axis=axes, keepdims=Literal(True))
+        x = total(b, x, axis=axes, keepdims=Literal(True))
     return x
 
 
 def _simplify_getitem(b: Builder, x: Atom, index: Atom) -> Atom | None:
-    """An item of what was just put together."""
+    """An item of what was just put together; of a negative, the negative of an item."""
+    turned = b.negated(x)
+    if turned is not None and isinstance(index, Literal):
+        return b.apply(operator.neg, b.apply(operator.getitem, turned, index))
     op = b.origin(x)
     if op is None or not isinstance(index, Literal) or type(index.value) is not int:
         return None
@@ -1034,6 +1116,7 @@ _SIMPLIFY: dict[Callable[..., Any], Callable[..., Atom | None]] = {
     np.broadcast_to: _simplify_broadcast,
     np.shape: _simplify_shape,
     builtins.len: _simplify_len,
+    np.expand_dims: _simplify_expand_dims,
     np.reshape: _simplify_reshape,
     np.transpose: _simplify_transpose,
     np.moveaxis: _simplify_moveaxis,

@@ -11,6 +11,7 @@ The derivative of a function is a function of the same kind: it can be different
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -44,6 +45,8 @@ class Value:
     """The name to print it under: the user's, if there is one.  Set once its role is known; it says
     nothing of what the value is."""
     type: Type
+    serial: int = field(default_factory=itertools.count().__next__)
+    """Values made later have larger numbers."""
 
     def __repr__(self) -> str:
         return f"<{self.hint or '_'}: {self.type}>"

@@ -22,6 +22,7 @@ import numpy as np
 from srcad.ir.core import Atom, Literal, Value, literal_key
 from srcad.ir.known import (
     atom_type,
+    cut_first,
     hashable,
     known_type,
     math_type,
@@ -31,6 +32,7 @@ from srcad.ir.known import (
 from srcad.ir.samples import sampled_type
 from srcad.ir.types import (
     BOOL,
+    INT,
     NONE,
     NOTHING,
     OBJECT,
@@ -51,11 +53,12 @@ from srcad.ir.types import (
     dims_of,
     is_differentiable,
     join_all,
+    map_sizes,
+    without_sizes,
 )
 
 __all__ = ["atom_type", "result_type"]
 
-_SLICE = Opaque("slice")
 _memo: dict[object, Type] = {}
 """Types by callee, literals and types of arguments: what has been found once is found again."""
 _MANY = 4096
@@ -73,17 +76,18 @@ def result_type(
     if callee in _ARITHMETIC or isinstance(callee, np.ufunc):
         args = tuple(map(_present, args))  # None has no arithmetic: what gets here is there
     atoms = (*args, *(a for _, a in keywords))
-    key = memo_key(callee, atoms, len(args), keywords)
-    known = None if key is None else _memo.get(key)
-    if known is not None:
-        return known
-    found = _type_of_call(callee, args, keywords, atoms)
-    if key is not None:
+    settled = memo_key(callee, atoms, len(args), keywords)
+    if settled is None:
+        return _type_of_call(callee, args, keywords, atoms)
+    key, bases = settled
+    known = _memo.get(key)
+    if known is None:
+        found = _type_of_call(callee, args, keywords, atoms)
         if len(_memo) >= _MANY:
             for old in list(_memo)[: _MANY // 4]:
                 _memo.pop(old, None)
-        _memo[key] = found
-    return found
+        known = _memo[key] = with_bases(found, lambda base: bases.index(base))
+    return with_bases(known, lambda number: bases[number])  # type: ignore[call-overload]  # an int
 
 
 def _type_of_call(
@@ -100,9 +104,16 @@ def _type_of_call(
         return _unsampled(callee, kinds) if found == UNKNOWN else found
     if getattr(callee, "__module__", None) == "math":
         return math_type(callee)
+    if callee is operator.getitem and isinstance(args[1], Literal):
+        kind = atom_type(args[0])
+        cut = cut_first(kind, args[1].value) if isinstance(kind, Array) else None
+        if cut is not None:
+            args = (Value("", cut[0]), Literal(cut[1]))
     found = _sampled(callee, args, keywords)
     if callee in _SPLITS and len(args) > 1:
         found = _cut_where_known(found, args[1])
+    if callee in _VARYING:
+        found = without_sizes(found)
     if found == UNKNOWN and callee in (np.reshape, np.ndarray.reshape):
         found = reshaped_type(*args)
     if found == UNKNOWN:
@@ -119,7 +130,7 @@ def _present(atom: Atom) -> Atom:
 def _hides_structure(kind: Type) -> bool:
     match kind:
         case Unknown() | Optional() | Opaque() | DictType():
-            return kind != _SLICE
+            return not isinstance(kind, Opaque) or kind.name != "slice"
         case Array(dtype=dtype, dims=dims):
             return dtype is None or dims is None
         case TupleType(items=items):
@@ -212,6 +223,11 @@ _SPLITS = {np.split, np.array_split, np.vsplit, np.hsplit, np.dsplit}
 _NEW_ARRAYS = {np.arange, np.eye, np.tri, np.zeros, np.ones, np.empty, np.indices, np.ix_}
 """What makes arrays of sizes: those of unknown arrays are opaque, the arrays are not."""
 
+_VARYING = {
+    np.nonzero, np.flatnonzero, np.argwhere, np.ndarray.nonzero, np.trim_zeros, np.roots,
+}  # fmt: skip
+"""What makes arrays of sizes that samples do not show: few zeros are in them."""
+
 _ARITHMETIC = {
     operator.add, operator.sub, operator.mul, operator.truediv, operator.pow,
     operator.neg, operator.pos,
@@ -232,10 +248,15 @@ def _is_elementwise(callee: object) -> bool:
 def _sampled(
     callee: Callable[..., Any], args: tuple[Atom, ...], keywords: tuple[tuple[str, Atom], ...]
 ) -> Type:
+    atoms = (*args, *(a for _, a in keywords))
+    if _is_elementwise(callee) and any(None in (dims_of(atom_type(a)) or ()) for a in atoms):
+        # samples of an unknown size rarely fit: the other axes are known all the same
+        known = _broadcast_type(callee, tuple(map(atom_type, atoms)))
+        if known is not None and getattr(known, "dtype", None) is not None:
+            return known
     found = sampled_type(callee, args, keywords)
     if found is not None:
         return found
-    atoms = (*args, *(a for _, a in keywords))
     if callee is operator.getitem:
         return picked_type(atom_type(args[0]), args[1]) or UNKNOWN
     return _broadcast_type(callee, tuple(map(atom_type, atoms))) or UNKNOWN
@@ -286,7 +307,7 @@ def _guess_sizes(
     names = [name for name, _ in keywords]
     for unify in _agreements([a.type for a in atoms if isinstance(a, Value)]):
         guessed = [
-            Value("", _with_sizes(a.type, unify)) if isinstance(a, Value) else a for a in atoms
+            Value("", map_sizes(a.type, unify)) if isinstance(a, Value) else a for a in atoms
         ]
         if all(atom_type(a) == atom_type(g) for a, g in zip(atoms, guessed, strict=True)):
             continue
@@ -296,7 +317,7 @@ def _guess_sizes(
             tuple(zip(names, guessed[len(args) :], strict=True)),
         )
         if found != UNKNOWN:
-            return _without_sizes(found)
+            return without_sizes(found)
     return UNKNOWN
 
 
@@ -304,7 +325,7 @@ def _agreements(kinds: list[Type]) -> Iterator[Callable[[Size], Size]]:
     """Ways in which sizes may agree: unknown ones with a known one, and symbols with a number."""
     sizes = dict.fromkeys(d for k in kinds for d in _named_sizes(k))
     for size in sizes:
-        yield lambda d, size=size: size if d is None else d  # type: ignore[misc]  # bound now
+        yield lambda d, size=size: size if d is None or _is_own(d) else d  # type: ignore[misc]  # bound now
     numbers = [d for d in sizes if isinstance(d, int)]
     for symbol in sizes:
         if isinstance(symbol, Dim):
@@ -315,16 +336,9 @@ def _agreements(kinds: list[Type]) -> Iterator[Callable[[Size], Size]]:
                 )
 
 
-def _with_sizes(kind: Type, unify: Callable[[Size], Size]) -> Type:
-    """The type with its sizes replaced."""
-    match kind:
-        case Array(dtype=dtype, dims=dims) if dims is not None:
-            return Array(dtype, tuple(map(unify, dims)))
-        case TupleType(items=items, cls=cls):
-            return TupleType(tuple(_with_sizes(k, unify) for k in items), cls)
-        case ListType(item=item):
-            return ListType(_with_sizes(item, unify))
-    return kind
+def _is_own(size: Size) -> bool:
+    """Whether a size is named after nothing but itself."""
+    return isinstance(size, Dim) and isinstance(size.base, Value) and not size.drop
 
 
 def _named_sizes(kind: Type) -> list[Size]:
@@ -347,26 +361,38 @@ def _cut_where_known(pieces: Type, places: Atom) -> Type:
     if isinstance(places, Literal) or not isinstance(pieces, TupleType):
         return pieces
     if not isinstance(cuts, TupleType) or len(cuts.items) != len(pieces.items) - 1:
-        return _without_sizes(pieces)
+        return without_sizes(pieces)
     known = [
         isinstance(c, Number) and c.size is not None and isinstance(c.size.base, str)
         for c in cuts.items
     ]
     sides = zip((True, *known), (*known, True), pieces.items, strict=True)
-    made = tuple(p if left and right else _without_sizes(p) for left, right, p in sides)
+    made = tuple(p if left and right else without_sizes(p) for left, right, p in sides)
     return TupleType(made, pieces.cls)
 
 
-def _without_sizes(kind: Type) -> Type:
-    """What a guess at sizes cannot vouch for is left out."""
-    match kind:
-        case Array(dtype=dtype, dims=dims) if dims is not None:
-            return Array(dtype, (None,) * len(dims))
-        case TupleType(items=items, cls=cls):
-            return TupleType(tuple(map(_without_sizes, items)), cls)
-        case ListType(item=item):
-            return ListType(_without_sizes(item))
-    return kind
+def name_sizes(kind: Type) -> Type:
+    """The type of an array with a name for each size that nothing is known of.
+
+    What is computed of one array can so be proven of one shape.  A name stands for one size only
+    where the value that it is of is one: see ``without_later_names`` for what leaves a loop.
+    """
+    if not isinstance(kind, Array):
+        return kind
+    return map_sizes(kind, lambda size: Dim(Value("size", INT)) if size is None else size)
+
+
+def without_later_names(kind: Type, since: int) -> Type:
+    """The type without sizes named by values made after the value of serial number ``since``.
+
+    Each iteration of a loop has sizes of its own, so what comes out of it does not have them.
+    """
+
+    def kept(size: Size) -> Size:
+        later = isinstance(size, Dim) and isinstance(size.base, Value) and size.base.serial > since
+        return None if later else size
+
+    return map_sizes(kind, kept)
 
 
 # ---- what has been found before
@@ -374,27 +400,38 @@ def _without_sizes(kind: Type) -> Type:
 
 def memo_key(
     callee: object, atoms: tuple[Atom, ...], count: int, keywords: tuple[tuple[str, Atom], ...]
-) -> object | None:
-    """What the outcome of a call depends on besides its data; None if that is not settled."""
-    parts: list[object] = [callee, count, tuple(k for k, _ in keywords)]
-    names_sizes = not _is_elementwise(callee)
+) -> tuple[object, list[object]] | None:
+    """What the outcome of a call depends on besides its data; None if that is not settled.
+
+    Sizes are numbered as they are met: which ones they are is told beside the key.  An integer in a
+    tuple that has no name names no size.
+    """
+    parts: list[object] = [callee, count, *(k for k, _ in keywords)]
+    bases: list[object] = []
+    elementwise = _is_elementwise(callee)
+
+    def numbered(base: object) -> object:
+        if base not in bases:
+            bases.append(base)
+        return bases.index(base), isinstance(base, str)
+
     for atom in atoms:
         if isinstance(atom, Literal):
             parts.append(literal_key(atom.value))
-        elif names_sizes and _has_integer(atom.type):
-            return None  # which integer it is decides which sizes it names
+        elif isinstance(atom.type, Number):
+            if atom.type.kind != "int" or elementwise:
+                parts.append(Number(atom.type.kind))
+            else:
+                size = atom.type.size if atom.type.size is not None else Dim(atom)
+                parts.append(Number("int", Dim(numbered(size.base), size.drop)))
         else:
-            parts.append(atom.type)
+            parts.append(with_bases(atom.type, numbered))
     key = tuple(parts)
-    return key if hashable(key) else None
+    return (key, bases) if hashable(key) else None
 
 
-def _has_integer(kind: Type) -> bool:
-    match kind:
-        case Number(kind="int", size=None | Dim(base=Value())):
-            return True
-        case TupleType(items=items):
-            return any(map(_has_integer, items))
-        case Array(dims=dims) if dims is not None:
-            return any(isinstance(d, Dim) and isinstance(d.base, Value) for d in dims)
-    return False
+def with_bases(kind: Type, renamed: Callable[[object], object]) -> Type:
+    """The type with other names for its sizes."""
+    return map_sizes(
+        kind, lambda size: Dim(renamed(size.base), size.drop) if isinstance(size, Dim) else size
+    )

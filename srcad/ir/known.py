@@ -23,9 +23,11 @@ from srcad.ir.types import (
     KEY,
     OBJECT,
     REAL,
+    SMALLEST,
     STRING,
     UNKNOWN,
     Array,
+    Cut,
     DictType,
     Dim,
     ListType,
@@ -56,8 +58,12 @@ def _tuple_type(*items: Atom) -> Type:
 
 
 def _item_type(atom: Atom) -> Type:
-    """The type of an item: an integer stays the size that it may be of an array."""
+    """The type of an item: an integer stays the size that it may be of an array, a slice a cut."""
     kind = atom_type(atom)
+    if isinstance(atom, Literal) and isinstance(atom.value, slice):
+        ends = (atom.value.start, atom.value.stop, atom.value.step)
+        if all(e is None or type(e) is int for e in ends):
+            return Cut("slice", ends)
     if isinstance(atom, Value) and kind == INT:
         return Number("int", Dim(atom))
     return kind
@@ -122,6 +128,20 @@ def _minors_type(a: Atom) -> Type | None:
     return Array(kind.dtype, (*kind.dims, less, less))
 
 
+def _matmul_type(a: Atom, b: Atom) -> Type | None:
+    """Of vectors and matrices, whether or not their inner sizes are known to agree."""
+    left, right = atom_type(a), atom_type(b)
+    if not isinstance(left, Array) or not isinstance(right, Array):
+        return None
+    if left.dtype is None or right.dtype is None or not left.dims or not right.dims:
+        return None
+    if len(left.dims) > 2 or len(right.dims) > 2 or "bool" in (left.dtype, right.dtype):
+        return None
+    dtype = np.result_type(left.dtype, right.dtype).name
+    dims = (*left.dims[:-1], *right.dims[1:])
+    return Array(dtype, dims) if dims else NumPyScalar(dtype)
+
+
 def _eigvals_type(a: Atom) -> Type | None:
     """Real or complex, by the values of a real matrix."""
     kind = atom_type(a)
@@ -155,51 +175,81 @@ def _shape_type(obj: Atom) -> Type | None:
     return TupleType(tuple(Number("int", d if isinstance(d, Dim) else None) for d in dims))
 
 
-_SMALLEST = 7
-"""Literals from here on may matter to arrays larger than those of the samples."""
-
-
-def _far_slice_type(kind: Array, index: object) -> Type | None:
-    """The type of a part of an array cut at places that no sample reaches; None for others."""
+def _part_type(kind: Array, index: object) -> Type | None:
+    """The type of a part of an array that slices, positions and new axes cut out."""
     parts = index if isinstance(index, tuple) else (index,)
-    basic = all(isinstance(p, (slice, int)) or p is None or p is Ellipsis for p in parts)
-    if kind.dims is None or not basic or not any(map(_is_far, parts)):
+    if not all(p is None or p is Ellipsis or isinstance(p, slice) or _is_int(p) for p in parts):
         return None
-    rest = len(kind.dims) - sum(p is not None and p is not Ellipsis for p in parts)
-    if rest < 0 or parts.count(Ellipsis) > 1:
+    cut = cut_first(kind, index)
+    if cut is None:
         return None
-    if Ellipsis not in parts:
-        parts = (*parts, Ellipsis)
-    place = parts.index(Ellipsis)
+    left, parts = cut
+    sizes = iter(left.dims or ())
+    dims = [1 if part is None else next(sizes) for part in parts]
+    kept = tuple(d for part, d in zip(parts, dims, strict=True) if not _is_int(part))
+    return Array(kind.dtype, kept)
+
+
+def cut_first(kind: Array, index: object) -> tuple[Array, tuple[object, ...]] | None:
+    """What the slices of an index leave of an array, and the index with whole axes for them.
+
+    A slice is cut off where the array ends: which size that leaves, no sample can tell.
+    """
+    parts = index if isinstance(index, tuple) else (index,)
+    if kind.dims is None or not any(isinstance(p, slice) for p in parts):
+        return None
+    rest = len(kind.dims) - sum(map(_axes, parts))
+    dots = [k for k, p in enumerate(parts) if p is Ellipsis]
+    if rest < 0 or len(dots) > 1:
+        return None
+    place = dots[0] if dots else len(parts)
     parts = (*parts[:place], *(slice(None),) * rest, *parts[place + 1 :])
     sizes = iter(kind.dims)
     dims: list[Size] = []
     for part in parts:
-        if part is None:
-            dims.append(1)
-        elif isinstance(part, slice):
-            dims.append(_cut(next(sizes), part))
-        else:
-            next(sizes)
-    return Array(kind.dtype, tuple(dims))
+        axes = [next(sizes) for _ in range(_axes(part))]
+        dims += [_cut(d, part) for d in axes] if isinstance(part, slice) else axes
+    whole = tuple(slice(None) if isinstance(p, slice) else p for p in parts)
+    return Array(kind.dtype, tuple(dims)), whole
 
 
-def _is_far(part: object) -> bool:
-    if not isinstance(part, slice):
-        return False
-    ends = (part.start, part.stop, part.step)
-    return any(isinstance(end, int) and abs(end) >= _SMALLEST for end in ends)
+def _is_int(part: object) -> bool:
+    return isinstance(part, int) and not isinstance(part, bool)
+
+
+def _axes(part: object) -> int:
+    """How many axes one part of an index picks from."""
+    if part is None or part is Ellipsis:
+        return 0
+    if isinstance(part, slice) or _is_int(part):
+        return 1
+    mask = np.asarray(part)
+    return mask.ndim if mask.dtype == bool else 1
 
 
 def _cut(size: Size, part: slice) -> Size:
-    """The size of a slice of an axis."""
-    if part == slice(None):
+    """The size of a slice of an axis, if one number or one symbol says it for all sizes.
+
+    Between the sizes at which an end of the slice meets an end of the axis it goes up, or down, or
+    stays: what holds there, and far beyond, holds everywhere.
+    """
+    if part.start in (None, 0) and part.stop is None and part.step in (None, 1):
         return size
     if isinstance(size, int):
         return len(range(*part.indices(size)))
-    start, stop = part.start or 0, part.stop
-    if isinstance(size, Dim) and part.step in (None, 1) and start >= 0 and (stop or -1) < 0:
-        return Dim(size.base, size.drop + start - (stop or 0))
+    if size is None:
+        size = Dim(None)
+    smallest = SMALLEST if isinstance(size.base, str) else 0
+    ends = [abs(end) for end in (part.start, part.stop) if end is not None]
+    far = 2 * (sum(ends) + abs(part.step or 1) + size.drop) + 10
+    turns = [n + size.drop for n in (0, *ends, sum(ends))]
+    tried = {n + step for n in (smallest, *turns, far) for step in (-1, 0, 1)}
+    found = {n: len(range(*part.indices(max(n - size.drop, 0)))) for n in tried if n >= smallest}
+    if len({*found.values(), len(range(*part.indices(2 * far)))}) == 1:
+        return found[far]
+    drop = far - found[far]
+    if size.base is not None and all(max(n - drop, 0) == cut for n, cut in found.items()):
+        return Dim(size.base, drop)
     return None
 
 
@@ -211,11 +261,19 @@ def _arange_type(*args: Atom) -> Type | None:
     kinds = [atom_type(a) for a in args]
     if plain or not any(isinstance(a, Value) for a in args):
         return None
-    if not all(isinstance(k, Number) for k in kinds):
+    names = [
+        k.kind if isinstance(k, Number) else _PYTHON_NAMES.get(k.dtype, "")
+        for k in kinds
+        if isinstance(k, (Number, NumPyScalar))
+    ]
+    if len(names) < len(kinds) or "" in names:
         return Array(None, (None,))
-    whole = all(isinstance(k, Number) and k.kind in ("int", "bool") for k in kinds)
-    real = any(isinstance(k, Number) and k.kind == "float" for k in kinds)
-    return Array("int64" if whole else "float64" if real else None, (None,))
+    whole = all(name in ("int", "bool") for name in names)
+    return Array("int64" if whole else "float64" if "float" in names else None, (None,))
+
+
+_PYTHON_NAMES = {"int64": "int", "float64": "float"}
+"""The NumPy scalars that are as Python's numbers, and what those are called."""
 
 
 def _getitem_type(obj: Atom, index: Atom) -> Type | None:
@@ -234,8 +292,10 @@ def _getitem_type(obj: Atom, index: Atom) -> Type | None:
             return item
         case Opaque(name="str"), _:
             return STRING
+        case Opaque(name="range") as kind, _:
+            return kind if atom_type(index) == Opaque("slice") else INT
         case Array() as kind, Literal(value=known):
-            return _far_slice_type(kind, known)
+            return _part_type(kind, known)
         case Array() as kind, Value():
             return picked_type(kind, index)
     return None
@@ -250,7 +310,9 @@ def picked_type(kind: Type, index: Atom) -> Type | None:
         types = tuple(atom_type(Literal(p)) for p in parts)
     elif isinstance(index.type, TupleType):
         if index.type.cls is not tuple:
-            return None
+            listed = all(isinstance(k, Number) and k.kind == "int" for k in index.type.items)
+            count = len(index.type.items)
+            return Array(kind.dtype, (count, *kind.dims[1:])) if listed and kind.dims else None
         types = index.type.items
     else:
         types = (index.type,)
@@ -265,6 +327,8 @@ def picked_type(kind: Type, index: Atom) -> Type | None:
                 pass
             case NumPyScalar(dtype=dtype) if np.dtype(dtype).kind in "iu":
                 pass
+            case Cut(ends=ends):
+                dims.append(_cut(left[0], slice(*ends)) if left else None)
             case Opaque(name="slice"):
                 dims.append(None)
             case _:
@@ -432,6 +496,9 @@ _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
     runtime.cofactors: lambda a: atom_type(a),
     runtime.is_regular: _always(BOOL),
     np.linalg.cross: _cross_type,
+    operator.matmul: _matmul_type,
+    np.matmul: _matmul_type,
+    np.dot: _matmul_type,
     np.shape: _shape_type,
     np.ndarray.shape: _shape_type,
     np.ndarray.tolist: _tolist_type,

@@ -1,4 +1,7 @@
-"""Results by sample: a call is run on three sets of examples whose sizes and contents differ."""
+"""Results by sample: a call is run on three sets of examples whose sizes and contents differ.
+
+A fourth set has the smallest sizes that symbols stand for: it may only take back what a type says.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,10 @@ import numpy as np
 from srcad.ir.core import Atom, Value
 from srcad.ir.types import (
     OBJECT,
+    SMALLEST,
     UNKNOWN,
     Array,
+    Cut,
     Dim,
     ListType,
     Number,
@@ -29,6 +34,8 @@ from srcad.ir.types import (
 )
 
 _SETS = 3
+_LEAST = 3
+"""The number of the set whose sizes are as small as they may be."""
 _LARGEST = 1_000_000
 _SMALL = 1_000
 
@@ -66,9 +73,11 @@ class Examples:
                 return found
             case None:
                 # 1 goes with any size: unknown sizes that have to agree do so in one set at least
-                return 1 if self.number == 2 else self.base(object())
+                return 1 if self.number >= 2 else self.base(object())
 
     def base(self, base: object) -> int:
+        if base not in self.sizes and self.number == _LEAST:
+            self.sizes[base] = SMALLEST if isinstance(base, str) else 0
         if base not in self.sizes:
             count = len(self.sizes)
             self.sizes[base] = ((7, 11, 19, 29, 41), (13, 23, 31, 43, 59), (6, 5, 4, 3, 2))[
@@ -78,6 +87,8 @@ class Examples:
 
     def integer(self, value: Value) -> int:
         base = value.type.size if isinstance(value.type, Number) and value.type.size else Dim(value)
+        if self.number == _LEAST:
+            return self.size(base)
         if base.base not in self.sizes:
             self.integers += 1
             start = (1, 3, 70)[self.number]
@@ -87,7 +98,7 @@ class Examples:
     def real(self) -> float:
         """A number whose ratio to the others differs between sets: a count of them does too."""
         self.reals += 1
-        return (0.7 * self.reals, 5.3 + 11.0 * self.reals, 40.0 / self.reals)[self.number]
+        return (0.7 * self.reals, 5.3 + 11.0 * self.reals, 40.0 / self.reals, 0.3)[self.number]
 
     def of(self, kind: Type, value: Value | None = None) -> Any:
         match kind:
@@ -109,9 +120,11 @@ class Examples:
                 parts = [self.of(k) for k in items]
                 return cls(*parts) if hasattr(cls, "_fields") else cls(parts)
             case ListType(item=item):
-                return [self.of(item) for _ in range((3, 4, 2)[self.number])]
+                return [self.of(item) for _ in range((3, 4, 2, 1)[self.number])]
+            case Cut(ends=ends):
+                return slice(*ends)
             case Opaque(name="slice"):
-                return slice(0, (1, 3, 1)[self.number])
+                return slice(0, (1, 3, 1, 1)[self.number])
             case Opaque(name=name) if name in GENERATORS:
                 if GENERATORS[name] is np.random.RandomState:
                     return np.random.RandomState(self.number)
@@ -152,9 +165,12 @@ def sampled_type(
 ) -> Type | None:
     """The type of a call's result, ``Unknown`` where the samples differ; None where none fits."""
     outcomes: list[tuple[Examples, Any]] = []
+    elementwise = isinstance(callee, np.ufunc)  # whose sizes are those of its arguments
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        for number in range(_SETS):
+        for number in range(_SETS if elementwise else _SETS + 1):
+            if number == _LEAST and not outcomes:
+                break
             examples = Examples(number)
 
             def example(atom: Atom, examples: Examples = examples) -> Any:
@@ -206,7 +222,7 @@ def _common_type(outcomes: list[tuple[Examples, Any]]) -> Type:
 
 
 def _common_size(sizes: list[tuple[Examples, int]]) -> Size:
-    if len(sizes) < _SETS:
+    if sum(e.number != _LEAST for e, _ in sizes) < _SETS:
         return None
     if len({size for _, size in sizes}) == 1:
         emptied = [e.emptied for e, _ in sizes]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from srcad import runtime
-from srcad.ir.core import Apply, Atom, Literal, Value
+from srcad.ir.core import Apply, Atom, Literal, Value, make_dict, make_list, make_tuple
 from srcad.ir.infer import atom_type, memo_key
 from srcad.ir.samples import Examples, run_example
 from srcad.ir.types import (
@@ -139,13 +139,19 @@ def _sharing(
     if callee is operator.getitem and isinstance(atom_type(args[0]), Array):
         shared = Sharing.ALWAYS if is_basic_index(args[1]) else Sharing.NEVER
         return (shared, Sharing.NEVER)
+    if callee in (make_tuple, make_list, make_dict):
+        return (Sharing.ALWAYS,) * len(atoms)
+    if callee is operator.getitem and isinstance(atom_type(args[0]), (TupleType, ListType)):
+        held = holds_arrays(_picked(atom_type(args[0]), args[1]))
+        return (Sharing.ALWAYS if held else Sharing.NEVER, Sharing.NEVER)
     if callee is runtime.copied and isinstance(atom_type(args[0]), (Array, Unknown)):
         return (Sharing.NEVER,)
     if callee in _BY_VALUE:
         return (Sharing.SOMETIMES,) * len(atoms)
     if callee is np.einsum and len(args) > 2:
         return (Sharing.NEVER,) * len(atoms)
-    key = memo_key(callee, atoms, len(args), keywords)
+    settled = memo_key(callee, atoms, len(args), keywords)
+    key = None if settled is None else settled[0]
     if key is not None and key in _memo:
         return _memo[key]
     runs = [_run_shared(callee, args, keywords, layout) for layout in (_plain, _fortran, _strided)]
@@ -158,6 +164,16 @@ def _sharing(
     if key is not None:
         _memo[key] = found
     return found
+
+
+def _picked(kind: Type, index: Atom) -> Type:
+    """The type of an item of a container; of the container where it is not known which."""
+    if isinstance(kind, TupleType) and isinstance(index, Literal):
+        if isinstance(index.value, slice):
+            return TupleType(kind.items[index.value])
+        if isinstance(index.value, int) and -len(kind.items) <= index.value < len(kind.items):
+            return kind.items[index.value]
+    return kind
 
 
 def _judge(seen: list[bool], ordered: bool) -> Sharing:

@@ -8,6 +8,7 @@ slower code, never wrong code, so every question below answers "proven" or "not 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,8 +18,9 @@ import numpy as np
 class Dim:
     """A size that is not known as a number: ``max(base - drop, 0)``.
 
-    ``base`` is the name of an argument's size, or the ``Value`` of a run-time integer.  Two sizes
-    are proven equal exactly when their ``Dim`` are equal.
+    ``base`` is the name of an argument's size, or the ``Value`` of a run-time integer: of one in
+    the program, or of one that nothing computes, which is how a size of a loop variable is named
+    (see ``infer.name_sizes``).  Two sizes are proven equal exactly when their ``Dim`` are.
     """
 
     base: object
@@ -28,6 +30,9 @@ class Dim:
         name = self.base if isinstance(self.base, str) else "?"
         return f"{name}-{self.drop}" if self.drop else f"{name}"
 
+
+SMALLEST = 2
+"""No size that has a name is smaller: 0 and 1 are numbers."""
 
 Size = int | Dim | None
 """A known size, a symbolic one, or nothing known."""
@@ -125,6 +130,13 @@ class Opaque(Type):
 
     def __str__(self) -> str:
         return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Cut(Opaque):
+    """A slice whose ends are known, among the items of an index."""
+
+    ends: tuple[int | None, int | None, int | None] = (None, None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +252,30 @@ def same_shape(a: Type, b: Type) -> bool:
     return left is not None and right is not None and left == right and None not in left
 
 
+def map_sizes(kind: Type, change: Callable[[Size], Size]) -> Type:
+    """The type with its sizes replaced."""
+    match kind:
+        case Number(kind=name, size=size) if size is not None:
+            made = change(size)
+            return Number(name, made if isinstance(made, Dim) else None)
+        case Array(dtype=dtype, dims=dims) if dims is not None:
+            return Array(dtype, tuple(map(change, dims)))
+        case TupleType(items=items, cls=cls):
+            return TupleType(tuple(map_sizes(k, change) for k in items), cls)
+        case ListType(item=item):
+            return ListType(map_sizes(item, change))
+        case DictType(item=item):
+            return DictType(map_sizes(item, change))
+        case Optional(item=item):
+            return Optional(map_sizes(item, change))
+    return kind
+
+
+def without_sizes(kind: Type) -> Type:
+    """The type with nothing said of its sizes."""
+    return map_sizes(kind, lambda _: None)
+
+
 def join(a: Type, b: Type) -> Type:
     """The most precise type that holds the values of both."""
     if a == b:
@@ -288,6 +324,8 @@ def join(a: Type, b: Type) -> Type:
             return ListType(join(x, y))
         case (DictType(item=x), DictType(item=y)):
             return DictType(join(x, y))
+        case (Opaque(name="slice"), Opaque(name="slice")):
+            return Opaque("slice")
         case (Opaque(), Opaque()):
             return OBJECT
     if _is_numeric(a) and _is_numeric(b):

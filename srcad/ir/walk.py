@@ -130,22 +130,25 @@ def all_ops(block: Block) -> Iterator[Op]:
 
 def without_ops(block: Block, gone: Container[Op]) -> Block:
     """The block without some operations, in the blocks in it too."""
-    ops = tuple(_without(op, gone) for op in block.ops if op not in gone)
+    ops = tuple(
+        map_blocks(op, lambda b: without_ops(b, gone)) for op in block.ops if op not in gone
+    )
     return Block(block.params, ops, block.yields)
 
 
-def _without(op: Op, gone: Container[Op]) -> Op:
+def map_blocks(op: Op, change: Callable[[Block], Block]) -> Op:
+    """The operation with its blocks changed."""
     match op:
         case If():
-            return replace(op, then=without_ops(op.then, gone), orelse=without_ops(op.orelse, gone))
+            return replace(op, then=change(op.then), orelse=change(op.orelse))
         case While():
-            return replace(op, test=without_ops(op.test, gone), body=without_ops(op.body, gone))
+            return replace(op, test=change(op.test), body=change(op.body))
         case For() | With():
-            return replace(op, body=without_ops(op.body, gone))
+            return replace(op, body=change(op.body))
         case Try():
-            handlers = tuple(Handler(h.kinds, without_ops(h.body, gone)) for h in op.handlers)
-            final = None if op.final is None else without_ops(op.final, gone)
-            return replace(op, body=without_ops(op.body, gone), handlers=handlers, final=final)
+            handlers = tuple(Handler(h.kinds, change(h.body)) for h in op.handlers)
+            final = None if op.final is None else change(op.final)
+            return replace(op, body=change(op.body), handlers=handlers, final=final)
     return op
 
 

@@ -54,7 +54,7 @@ def divide(x, y, *, dx, dy, out):
     """Neither `x * dy` nor `y * y` is formed: they overflow where the quotient does not."""
     if is_literal(y):
         return dx / y
-    return over(dx, y) - over(times(out, dy), y)
+    return over(dx - times(out, dy), y)
 
 
 @linear(operator.truediv, np.divide, wrt="x")

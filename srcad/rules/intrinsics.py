@@ -22,7 +22,7 @@ __all__ = ["evened", "fitted", "over", "times", "unbroadcast"]
 
 @differential(over, elementwise=True)
 def over_differential(n, d, *, dn, dd, out):
-    return over(dn, d) - over(times(out, dd), d)
+    return over(dn - times(out, dd), d)
 
 
 @linear(over, wrt="n", elementwise=True)

@@ -144,7 +144,8 @@ def extremum(a, axis=None, keepdims=False, initial=None, where=None, *, da, dini
     ties = a == out if where is None else (a == out) & where
     n = count(ties, axis, np.result_type(a))
     if initial is None:
-        return np.sum(ties / n * da, axis, keepdims=keepdims)
+        many = n if axis is None or keepdims else np.squeeze(n, axis)
+        return np.sum(ties * da, axis, keepdims=keepdims) / many
     first = out == initial
     own = first / (n + first)
     if axis is not None and not keepdims:

@@ -26,6 +26,8 @@ def sum_of(ct, iterable, start=0):
 
 @linear(math.fsum, wrt="seq", sequences=("seq",))
 def fsum(ct, seq):
+    if isinstance(seq, np.ndarray):
+        return np.broadcast_to(ct, np.shape(seq))
     return [ct] * len(seq)
 
 

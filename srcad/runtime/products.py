@@ -15,16 +15,18 @@ import numpy as np
 
 def over(n: Any, d: Any) -> Any:
     """`n / d`, and 0 where `n` is 0, without a warning there."""
+    if isinstance(d, float) and d and d == d:
+        return n / d
     # Counting is cheap against masking, and most differentials have no zeros.
-    if np.count_nonzero(n) == np.size(n):
-        return np.divide(n, d)
+    if np.count_nonzero(n) == (n.size if type(n) is np.ndarray else np.size(n)):
+        return n / d if type(n) is np.ndarray else np.divide(n, d)
     return np.divide(n, d, out=_zeros(n, d), where=np.not_equal(n, 0))[()]
 
 
 def times(w: Any, v: Any) -> Any:
     """`w * v`, and 0 where `v` is 0, also if `w` is infinite or nan there."""
-    if np.count_nonzero(v) == np.size(v):
-        return np.multiply(w, v)
+    if np.count_nonzero(v) == (v.size if type(v) is np.ndarray else np.size(v)):
+        return w * v if type(v) is np.ndarray else np.multiply(w, v)
     return np.multiply(w, v, out=_zeros(w, v), where=np.not_equal(v, 0))[()]
 
 

@@ -11,8 +11,11 @@ def unbroadcast(x: Any, shape: Any) -> Any:
     """The transpose of `np.broadcast_to` from `shape`: `x` summed over what it repeated.
 
     A scalar `x`, or one entry along an axis, stands for equal entries. Without axes it is a number,
-    not an array: it may be added to under its own name.
+    not an array: it may be added to under its own name. Axes of `shape` that `x` does not have are
+    those of a value that was written where it fits without them.
     """
+    if type(x) is np.ndarray and x.shape == shape != ():
+        return x
     shape = tuple(shape)
     have = np.shape(x)
     if have == shape:
@@ -21,11 +24,10 @@ def unbroadcast(x: Any, shape: Any) -> Any:
     if added > 0:
         x = np.sum(x, axis=tuple(range(added)))
         have = np.shape(x)
-    stretched = tuple(
-        k - len(have) for k in range(len(have)) if shape[k - len(have)] == 1 != have[k]
-    )
+    have = (1,) * -added + have
+    stretched = tuple(k for k in range(len(have)) if shape[k] == 1 != have[k])
     if stretched:
-        x = np.sum(x, axis=stretched, keepdims=True)
+        x = np.sum(np.reshape(x, have), axis=stretched, keepdims=True)
     return x if np.shape(x) == shape else np.broadcast_to(x, shape)
 
 

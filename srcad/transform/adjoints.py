@@ -15,6 +15,7 @@ from srcad.ir.build import Builder
 from srcad.ir.core import make_list, make_tuple
 from srcad.ir.infer import atom_type
 from srcad.ir.sharing import READ_ONLY, views
+from srcad.ir.shortcuts import without_new_axes
 from srcad.ir.types import (
     Array,
     DictType,
@@ -271,6 +272,10 @@ class Adjoints:
             self.add(
                 target, term if rank(atom_type(term)) == 0 else self.builder.apply(np.sum, term)
             )
+            return
+        back = without_new_axes(index)
+        if back is not None and isinstance(target.type, Array) and target.type.dims is not None:
+            self.add(target, self.builder.apply(operator.getitem, term, Literal(back)))
             return
         hint = spaces.value_hint(target, "_bar")
         state = self.get(target)

@@ -56,18 +56,16 @@ from srcad.ir.types import (
     may_hide,
 )
 from srcad.ir.walk import all_ops, copy_block, free_values
+from srcad.options import DEFAULTS, Options
 from srcad.transform import spaces
 from srcad.transform.adjoints import refuse_hidden
 from srcad.transform.dce import prune_block
 from srcad.transform.defined import check_constant, check_input, kind_name, refuse_input, unit_seed
 from srcad.transform.forward import Pusher
 from srcad.transform.functions import Functions
-from srcad.transform.reverse import (
-    defined_in,
-    everything_in,
-    rename_values,
-    sweep_block,
-)
+from srcad.transform.kept import defined_in, everything_in, rename_values
+from srcad.transform.prepare import prepared
+from srcad.transform.reverse import sweep_block
 from srcad.transform.signatures import argument_name
 from srcad.transform.structures import (
     leaf_atoms,
@@ -93,6 +91,8 @@ class Inner:
     """The result, in values of the block."""
     contents: dict[Any, Any]
     """What the containers of the result hold."""
+    given: dict[Any, Any]
+    """What the containers and arrays of the inputs hold when the function is called."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,7 +111,8 @@ class Pulled:
 class Differentiator:
     """Takes derivatives of abstract functions in one lowering."""
 
-    def __init__(self) -> None:
+    def __init__(self, options: Options = DEFAULTS) -> None:
+        self.options = options
         self.functions: Functions | None = None
         self.buffers: list[ArrayRef] = []
         """The arguments of the function being lowered that it writes, to be copied in it."""
@@ -120,7 +121,7 @@ class Differentiator:
 
     def _functions(self, low: Lowering) -> Functions:
         if self.functions is None:
-            self.functions = Functions(exact=low.session.exact)
+            self.functions = Functions(exact=low.session.exact, options=self.options)
         return self.functions
 
     # ---- the function as a block
@@ -172,6 +173,7 @@ class Differentiator:
                 named[which] = fresh
             else:
                 positional[which] = fresh
+        before = dict(low.state)
         buffers, self.buffers = self.buffers, []
         copied, self.copied = self.copied, []
         box: list[Abstract] = []
@@ -218,10 +220,10 @@ class Differentiator:
                     "the differentiated function changes a variable of the function around it",
                     "return the value instead",
                 )
-        block = region.builder.block(tuple(params), tuple(leaves))
+        block = prepared(region.builder.block(tuple(params), tuple(leaves)), self.options)
         check_scopes(block)
         require_disjoint(low, copied, [*free_values(block), *inits])
-        return Inner(block, tuple(inits), tuple(inputs), result, contents)
+        return Inner(block, tuple(inits), tuple(inputs), result, contents, before)
 
     def _detached(self, low: Lowering, value: Abstract, which: int | str) -> Abstract:
         """An argument that the function may write into, without a trace outside."""
@@ -360,6 +362,7 @@ class Differentiator:
             b = Builder(low.builder, exact=low.session.exact)
             b.parent = None
             b.simplify = True
+            b.shorten = self.options.shorten
             return b
 
         swept = sweep_block(
@@ -370,6 +373,7 @@ class Differentiator:
             self._functions(low),
             seed=seed,
             managers=_managers(inner.block),
+            options=self.options,
         )
         names: dict[Value, Any] = dict(zip(params, inner.inits, strict=True))
         body = rename_values(Block((), swept.forward, outputs), names)
@@ -428,14 +432,11 @@ class Differentiator:
                     bar = low.builder.apply(operator.getitem, bar, Literal(()))
                 return containers.wrap(low, bar)
             case ArrayRef(place=place):
-                held = low.state[("place", place, "")]  # what it was at the call
-                return self._gradient(low, held.value, inner, bars)
+                return self._gradient(low, inner.given["place", place, ""].value, inner, bars)
             case TupleRef(items=items, cls=cls):
                 return TupleRef(tuple(self._gradient(low, i, inner, bars) for i in items), cls)
             case ListRef() | DictRef() | ObjectRef():
-                contents = inner.contents[("place", value.place, "")]
-                initial = self._initial(low, value, contents)
-                match initial:
+                match inner.given["place", value.place, ""]:
                     case Held(value=held):
                         return containers.wrap(low, bars[held])
                     case Items(items=items):
@@ -450,10 +451,6 @@ class Differentiator:
                         made = tuple(self._gradient(low, v, inner, bars) for v in values)
                         return low.new_object(value.cls, Fields(names, made, None))
         return value
-
-    def _initial(self, low: Lowering, ref: Any, final: Any) -> Any:
-        """What a container argument held when the function was called."""
-        return low.state.get(("place", ref.place, ""), final)
 
     # ---- forward mode
 
@@ -473,6 +470,8 @@ class Differentiator:
         b = Builder(low.builder, exact=low.session.exact)
         b.parent = None
         b.simplify = True
+        b.shorten = self.options.shorten
+        b.given = {**everything_in(inner.block), **dict.fromkeys(free_values(inner.block))}
         b.missing = missing_values(inner.block)
         pusher = Pusher(lambda v: v in varied, self._functions(low))
         found: list[Atom] = []

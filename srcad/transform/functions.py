@@ -20,10 +20,12 @@ from srcad.ir.core import make_tuple
 from srcad.ir.naming import name_of
 from srcad.ir.types import UNKNOWN, TupleType, is_differentiable
 from srcad.ir.walk import all_ops, results
+from srcad.options import DEFAULTS, Options
 from srcad.transform import spaces
 from srcad.transform.dce import prune_block
 from srcad.transform.forward import Pusher
-from srcad.transform.reverse import Reverser, rename_values, sweep_block
+from srcad.transform.kept import rename_values
+from srcad.transform.reverse import Reverser, sweep_block
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +39,9 @@ class Pair:
 class Functions:
     """The derivative functions made so far."""
 
-    def __init__(self, *, exact: bool) -> None:
+    def __init__(self, *, exact: bool, options: Options = DEFAULTS) -> None:
         self.exact = exact
+        self.options = options
         self.pairs: dict[Any, Pair] = {}
         self.tangents: dict[Any, FunctionRef] = {}
 
@@ -89,9 +92,10 @@ class Functions:
             function.body,
             tuple(inputs),
             tuple(outputs),
-            lambda: Builder(exact=self.exact, simplify=True),
+            self._builder,
             self,
             params=function.params,
+            options=self.options,
         )
         ops, reverse, seeds = swept.forward, swept.reverse, swept.reverse.params
         inside = dict.fromkeys((*function.params, *(r for op in ops for r in results(op))))
@@ -115,6 +119,11 @@ class Functions:
         pair.reverse.function = Function(
             pair.reverse.name, (param, *seeds), prune_block(body), function.loc
         )
+
+    def _builder(self) -> Builder:
+        b = Builder(exact=self.exact, simplify=True)
+        b.shorten = self.options.shorten
+        return b
 
     # ---- forward mode
 
@@ -149,7 +158,7 @@ class Functions:
             assert function is not None
             inputs = [function.params[k] for k in given]
             varied = varied_values(function.body, inputs, rules.is_constant)
-            b = Builder(exact=self.exact, simplify=True)
+            b = self._builder()
             b.missing = missing_values(function.body, function.params)
             pusher = Pusher(lambda v: v in varied, self)
             dots = []

@@ -30,7 +30,7 @@ from srcad.ir import (
     With,
 )
 from srcad.ir.core import make_tuple
-from srcad.ir.types import Number, NumPyScalar, Opaque
+from srcad.ir.types import Array, Number, NumPyScalar, Opaque
 from srcad.ir.walk import all_ops, blocks, map_atoms, operands
 
 
@@ -46,6 +46,12 @@ def write_out_indices(function: Function) -> Function:
     several = {value: op for value, op in made.items() if uses[value] > 1}
     if not several:
         return function
+    work = list(several.values())
+    while work:  # what a tuple is made of comes with it
+        for atom in work.pop().args:
+            if isinstance(atom, Value) and atom in made and atom not in several:
+                several[atom] = made[atom]
+                work.append(made[atom])
     return replace(function, body=_block(function.body, several))
 
 
@@ -70,6 +76,8 @@ def _index_of(op: Op) -> Atom | None:
         case Apply(callee=callee, args=(_, index)) if callee is operator.getitem:
             return index
         case Accumulate(index=index):
+            return index
+        case Update(target=Value(type=Array()), args=(index, _)):
             return index
         case Update(callee=callee, args=(index, _)) if callee is operator.setitem:
             return index

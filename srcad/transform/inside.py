@@ -12,6 +12,7 @@ from typing import Any
 from srcad.frontend import containers
 from srcad.frontend.abstract import Abstract, Intrinsic, Static, Transformed, TupleRef
 from srcad.frontend.lowering import Lowering
+from srcad.options import Choices
 from srcad.transform.library import CompilerLibrary, Spec
 
 Handler = Callable[[CompilerLibrary, Lowering, list[Any], dict[str, Any]], Any]
@@ -77,7 +78,7 @@ def hessian(
 
 def vjp(library: CompilerLibrary, low: Lowering, args: list[Any], keywords: dict[str, Any]) -> Any:
     """``srcad.vjp``"""
-    rest = dict(keywords)
+    rest = {k: v for k, v in keywords.items() if k not in Choices.__annotations__}
     aux = rest.pop("has_aux", None)
     has_aux = isinstance(aux, Static) and bool(aux.value)
     if rest:

@@ -46,6 +46,7 @@ from srcad.ir.types import (
     rank,
 )
 from srcad.ir.walk import free_values
+from srcad.options import DEFAULTS, Options
 from srcad.transform import bodies, spaces
 from srcad.transform.arraylike import rewritten
 from srcad.transform.defined import check_result, require_present, unit_seed
@@ -105,10 +106,10 @@ class CompilerLibrary:
     points: ClassVar[dict[type, Callable[..., Any]]] = {}
     """How calls of other transform objects are expanded, by their class."""
 
-    def __init__(self, opaque: Callable[[Any], bool] = lambda function: False) -> None:
-        self.differentiator = Differentiator()
+    def __init__(self, options: Options = DEFAULTS) -> None:
+        self.differentiator = Differentiator(options)
         self.split: tuple[Pulled, dict[Any, Any]] | None = None
-        self.is_opaque_function = opaque
+        self.is_opaque_function = options.is_opaque
 
     def is_known(self, function: object) -> bool:
         """Whether a function is a primitive."""
@@ -500,7 +501,11 @@ class CompilerLibrary:
         if dtype not in (None, "float64"):
             more["dtype"] = Literal(np.dtype(dtype).type)
         if rank(kind) == 1:
-            basis = b.apply(np.eye, b.apply(len, out), **more)
+            size = b.apply(len, out)
+            square = Array("float64", 2 * (dims_of(kind) or (None,)))
+            basis = (
+                b.apply(np.eye, size, **more) if more else b.apply_typed(np.eye, (size,), square)
+            )
         else:
             eye = b.apply(np.eye, b.apply(np.size, out), **more)
             shape = b.apply(operator.add, Literal((-1,)), b.apply(np.shape, out))

@@ -37,7 +37,7 @@ _FRESH = {
     operator.pow, operator.floordiv, operator.mod, operator.abs, abs, np.zeros, np.ones, np.full,
     np.zeros_like, np.dot, np.matmul, np.outer, np.where, np.array, np.ndarray.copy, np.concatenate,
     np.stack, np.take, np.cumsum, np.einsum, np.diff, np.pad, np.tensordot,
-    np.linalg.solve, np.linalg.inv, runtime.over, runtime.times, runtime.cofactors,
+    np.linalg.solve, np.linalg.inv, np.ndarray.sum, runtime.over, runtime.times, runtime.cofactors,
 }  # fmt: skip
 _VIEWS = {
     np.reshape, np.moveaxis, np.transpose, np.swapaxes, np.expand_dims, np.ndarray.T,

@@ -67,9 +67,19 @@ def missing_rule(op: Any, callee: Any) -> MissingRule | NotDifferentiable:
     return MissingRule(
         place_of(op.loc),
         what,
-        f"declare one:\n@srcad.rules.differential({name})\ndef {name}_rule(x, *, dx): ...\n"
+        f"declare one:\n@srcad.rules.differential({name})\ndef {name}_rule({_signature(op)}): ...\n"
         f"or cut the derivative: srcad.stop_gradient({name}(…))",
     )
+
+
+def _signature(op: Any) -> str:
+    """The parameters of a rule for a call, and the differentials that it may need."""
+    args, keywords = getattr(op, "args", ()), dict(getattr(op, "keywords", ()))
+    few = len(args) <= 3
+    names = [("xyz"[k] if few else f"x{k + 1}") for k in range(len(args))]
+    given = dict(zip((*names, *keywords), (*args, *keywords.values()), strict=True)) or {"x": None}
+    moving = [n for n, a in given.items() if isinstance(a, Value) and is_differentiable(a.type)]
+    return ", ".join((*given, "*", *(f"d{n}" for n in moving or list(given)[:1])))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -212,7 +222,7 @@ class Transposer:
                     inner = Value("", target.type.items[k])
                     term = low.atom(item)
                     if bound.rule.elementwise is False:
-                        term = spaces.match_dtype(b, term, inner.type)
+                        term = spaces.of_space(b, term, inner.type)
                     adjoints.add_part(target, k, term)
             return
         term = low.atom(bar)

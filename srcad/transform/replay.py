@@ -22,6 +22,7 @@ from srcad.frontend.lowering import Lowering
 from srcad.ir import Atom, Literal, Op, Value
 from srcad.ir.build import Builder
 from srcad.ir.core import literal_key
+from srcad.ir.infer import with_bases
 
 _PLAIN = (
     bool, int, float, complex, str, types.NoneType, types.EllipsisType, slice, type, np.dtype,
@@ -68,6 +69,8 @@ class _Atoms:
 
     found: list[Atom] = field(default_factory=list)
     numbers: dict[Value, int] = field(default_factory=dict)
+    bases: dict[object, int] = field(default_factory=dict)
+    """What sizes are named after, numbered as they are met: names last for one run."""
 
     def add(self, atom: Atom) -> object:
         """Number an atom; what of it the course of lowering can depend on."""
@@ -75,7 +78,12 @@ class _Atoms:
         self.found.append(atom)
         if isinstance(atom, Literal):
             return _plain_key(atom.value)
-        return self.numbers.setdefault(atom, number), atom.type
+        return self.numbers.setdefault(atom, number), with_bases(atom.type, self._numbered)
+
+    def _numbered(self, base: object) -> object:
+        if isinstance(base, str):
+            return base
+        return self.bases.setdefault(base, len(self.bases))
 
     def slot(self, atom: Atom) -> _Slot | Literal:
         """What a recording has for an atom."""

@@ -19,6 +19,7 @@ from srcad.ir.types import (
     COMPLEX,
     FLOAT,
     NONE,
+    UNKNOWN,
     Array,
     DictType,
     ListType,
@@ -166,7 +167,11 @@ def add(b: Builder, x: Atom, y: Atom, like: Atom, hint: str = "") -> Atom:
             return b.apply_typed(runtime.add, (x, y), kind, hint)
     if kind == NONE:
         return y
-    return b.accumulate(x, None, y, hint)
+    total = b.accumulate(x, None, y, hint)
+    whole = atom_type(like)
+    if isinstance(whole, Array) and kind == whole and dtype_of(atom_type(y)) == whole.dtype:
+        total.type = whole  # whatever sizes of a term are not known: it is an adjoint of the same
+    return total
 
 
 def widened(b: Builder, tangent: Atom, value: Atom, kind: Type) -> Atom:
@@ -215,9 +220,26 @@ def conform(b: Builder, term: Atom, primal: Atom, *, elementwise: bool) -> Atom:
     kind = atom_type(primal)
     if isinstance(kind, Optional):
         kind = kind.item
-    if elementwise:
-        term = _reduce(b, term, primal, kind)
-    return match_dtype(b, term, kind)
+    if not elementwise:
+        return of_space(b, term, kind)
+    return match_dtype(b, _reduce(b, term, primal, kind), kind)
+
+
+def of_space(b: Builder, term: Atom, kind: Type) -> Atom:
+    """``term`` as an adjoint of its own shape, which is that of the primal: rules warrant it."""
+    term = match_dtype(b, term, kind)
+    found = atom_type(term)
+    if (
+        isinstance(term, Value)
+        and isinstance(found, Array)
+        and isinstance(kind, Array)
+        and kind.dims is not None
+        and b.made_here(term)
+    ):
+        known = found.dims if found.dims is not None else (None,) * len(kind.dims)
+        dims = (k if f is None else f for f, k in zip(known, kind.dims, strict=False))
+        term.type = Array(found.dtype, tuple(dims))
+    return term
 
 
 def _reduce(b: Builder, term: Atom, primal: Atom, kind: Type) -> Atom:
@@ -248,6 +270,8 @@ def shaped_type(found: Type, kind: Type) -> Type:
         # what is not known may be wider than single precision
         double = kind.dtype if kind.dtype in ("float64", "complex128") else None
         return Array(dtype if dtype is not None else double, kind.dims)
+    if isinstance(kind, NumPyScalar) and dtype != kind.dtype:
+        return UNKNOWN if dtype is None else NumPyScalar(dtype)
     return kind
 
 
@@ -262,7 +286,9 @@ def match_dtype(b: Builder, term: Atom, kind: Type) -> Atom:
         found = atom_type(term)
     want, have = dtype_of(kind), dtype_of(found)
     if isinstance(kind, NumPyScalar) and want not in (have, "float64", "complex128"):
-        return b.apply(np.dtype(want).type, term)
+        cast = np.dtype(want).type
+        unknown = have is None and isinstance(term, Value)
+        return b.apply_typed(cast, (term,), kind) if unknown else b.apply(cast, term)
     if isinstance(kind, Array) and want not in (None, "float64", "complex128") and have is None:
         # what the term is shows at run time, and may be wider
         return b.apply_typed(np.asarray, (term, Literal(np.dtype(want).type)), kind)

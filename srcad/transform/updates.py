@@ -112,8 +112,11 @@ def _set(b: Builder, op: Update, bar: Value, taken: Atom | None) -> tuple[Atom |
 
 
 def _pop_dict(b: Builder, op: Update, bar: Value, taken: Atom | None) -> tuple[Atom | None, Value]:
+    """What has arrived where there is no entry any more goes no further."""
     if taken is None:
-        return None, bar
+        zero = _zero_of(b, _item_type(bar), op)
+        dropped = Value("", _item_type(bar))
+        return None, b.update(dict.pop, bar, op.args[0], zero, result=dropped)
     return None, b.update(operator.setitem, bar, op.args[0], taken)
 
 

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.special
 
 import srcad
 
@@ -98,3 +99,11 @@ def test_a_rule_that_is_declared_after_the_first_call():
     assert "30.0" in gradient.source
     srcad.rules.constant(declared_later, replace=True)
     assert derivatives() == (0.0, 0.0, 0.0)
+
+
+def test_the_rule_that_is_asked_for_has_the_parameters_of_the_call():
+    def f(q):
+        return scipy.special.mathieu_a(1, q)
+
+    with pytest.raises(srcad.errors.MissingRule, match=r"mathieu_a_rule\(x, y, \*, dy\)"):
+        srcad.grad(f)(0.5)

@@ -14,6 +14,8 @@ from pathlib import Path
 from tests.fuzz.campaign import Plan, Tally, run, shrunk
 from tests.fuzz.engines import Differences, Engine, Planted, Srcad
 from tests.fuzz.printer import source
+from tests.fuzz.record import Record
+from tests.fuzz.record import summary as record_summary
 from tests.fuzz.report import standalone, summary
 from tests.fuzz.runner import temporary_folder
 
@@ -39,6 +41,8 @@ def main(argv: list[str] | None = None) -> int:
                         help="rewrite every Nth program and compare; 0: none")  # fmt: skip
     parser.add_argument("--engine", choices=sorted(ENGINES), default="srcad",
                         help="what to test; the others prove the harness")  # fmt: skip
+    parser.add_argument("--record", type=Path, metavar="FILE",
+                        help="keep what came of each program; go on where it stops")  # fmt: skip
     parser.add_argument("--show", type=int, default=5, help="so many causes are shown with code")
     parser.add_argument("--print", type=int, metavar="NUMBER", help="print one program, do no more")
     options = parser.parse_args(argv)
@@ -54,13 +58,18 @@ def main(argv: list[str] | None = None) -> int:
 
 def _campaign(plan: Plan, options: argparse.Namespace) -> int:
     tally = Tally()
+    record = Record(options.record, plan.title, plan.seed)
+    numbers = range(options.start, options.start + options.count)
     began = last = time.monotonic()
-    for result in run(plan, range(options.start, options.start + options.count), options.jobs):
+    for result in run(plan, record.left(numbers), options.jobs):
         tally.add(result)
+        outcome = result.outcome
+        record.add(result.number, outcome.kind, outcome.cause, "".join(result.rewrites))
         if time.monotonic() - last > 30:
             last = time.monotonic()
             print(f"... {sum(tally.counts.values())} programs, {tally.counts}", flush=True)
     print(summary(tally, time.monotonic() - began), flush=True)
+    print("all:", record_summary(record.done[n] for n in numbers), flush=True)
     _show_refusals(plan, tally, options.show)
     _show_failures(plan, tally, options.show)
     return 1 if tally.failures else 0

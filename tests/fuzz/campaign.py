@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
@@ -15,8 +15,17 @@ from tests.fuzz.choices import SeededChoices
 from tests.fuzz.engines import Engine
 from tests.fuzz.generate import generate
 from tests.fuzz.metamorphic import REWRITES
-from tests.fuzz.oracle import NotTame
-from tests.fuzz.runner import Checker, Outcome, failure, limited, loaded, tame, temporary_folder
+from tests.fuzz.oracle import NotTame, Vector
+from tests.fuzz.runner import (
+    Checker,
+    Outcome,
+    collected_seldom,
+    failure,
+    limited,
+    loaded,
+    tame,
+    temporary_folder,
+)
 from tests.fuzz.shrink import shrink
 from tests.fuzz.tree import Program
 
@@ -32,6 +41,14 @@ class Plan:
     """Every so many programs, second derivatives too; 0 for never."""
     rewrite_every: int = 3
     """Every so many programs, one rewrite of it must have the same gradient; 0 for never."""
+
+    @property
+    def title(self) -> str:
+        """What is run, besides the seed."""
+        return (
+            f"scalars of {self.max_statements} statements, second order of every"
+            f" {self.second_every}th, rewrite of every {self.rewrite_every}th"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +101,9 @@ def run_one(plan: Plan, folder: Path, number: int) -> Result:
         rewritten = REWRITES[rewrite](program, choices)
         if rewritten is not None:
             done = (rewrite,)
-            outcome = compare_rewritten(plan.engine, folder, program, rewritten, rewrite)
+            outcome = compare_rewritten(
+                plan.engine, folder, program, rewritten, rewrite, answer=outcome.answer
+            )
             if outcome.kind != "ok":
                 return Result(number, outcome, rewritten, done)
     return Result(number, outcome, None if outcome.kind == "ok" else program, done)
@@ -92,18 +111,14 @@ def run_one(plan: Plan, folder: Path, number: int) -> Result:
 
 def compare_rewritten(
     engine: Engine, folder: Path, program: Program, rewritten: Program, rewrite: str,
-    tolerance: float = 1e-12,
+    tolerance: float = 1e-12, answer: Vector | None = None,
 ) -> Outcome:  # fmt: skip
-    """Whether a rewritten program has the value and the gradient of the program."""
-    answers = []
-    for each in (program, rewritten):
-        try:
-            with loaded(each, folder) as case, limited(30.0), np.errstate(all="ignore"):
-                value, grads = engine.value_and_grad(case)
-                answers.append(oracle.flatten((value, grads)))
-        except Exception as error:
-            return failure(f"rewrite: {rewrite}", error)
-    before, after = answers
+    """Whether a rewritten program has the value and the gradient of the program: `answer`."""
+    try:
+        before = _answer(engine, folder, program) if answer is None else answer
+        after = _answer(engine, folder, rewritten)
+    except Exception as error:
+        return failure(f"rewrite: {rewrite}", error)
     scale = max(1.0, float(np.max(np.abs(before))))
     if np.all(np.abs(before - after) <= tolerance * scale):
         return Outcome("ok")
@@ -111,6 +126,11 @@ def compare_rewritten(
         "wrong", f"rewrite: {rewrite}", f"{rewrite} changes the gradient",
         expected=str(before.tolist()), obtained=str(after.tolist()),
     )  # fmt: skip
+
+
+def _answer(engine: Engine, folder: Path, program: Program) -> Vector:
+    with loaded(program, folder) as case, limited(30.0), np.errstate(all="ignore"):
+        return oracle.flatten(engine.value_and_grad(case))
 
 
 def shrunk(plan: Plan, folder: Path, result: Result, most_runs: int = 800) -> Result:
@@ -141,12 +161,13 @@ def shrunk(plan: Plan, folder: Path, result: Result, most_runs: int = 800) -> Re
     return Result(result.number, latest, small)
 
 
-def run(plan: Plan, numbers: range, jobs: int = 1) -> Iterator[Result]:
+def run(plan: Plan, numbers: Sequence[int], jobs: int = 1) -> Iterator[Result]:
     """Results in order of their numbers."""
     if jobs == 1:
-        with temporary_folder() as folder:
+        with temporary_folder() as folder, collected_seldom() as tick:
             for number in numbers:
                 yield run_one(plan, Path(folder), number)
+                tick()
         return
     with get_context("spawn").Pool(jobs, _start, (plan,)) as pool:
         yield from pool.imap(_work, numbers, chunksize=8)

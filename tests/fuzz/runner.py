@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import importlib.util
 import linecache
@@ -11,7 +12,7 @@ import tempfile
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -40,6 +41,8 @@ class Outcome:
     detail: str = ""
     expected: str = ""
     obtained: str = ""
+    answer: Vector | None = field(default=None, compare=False)
+    """The value and the gradient, where they were right."""
 
     @property
     def failed(self) -> bool:
@@ -71,7 +74,7 @@ class Checker:
             try:
                 outcome = self._first_order(case, probe, reference)
                 if outcome.kind == "ok" and self.second:
-                    outcome = self._second_order(case, probe)
+                    outcome = replace(self._second_order(case, probe), answer=outcome.answer)
             except Exception as error:
                 # Failures of the engine are caught where it is called: this one is the tape's.
                 return replace(failure("oracle", error), kind="oracle")
@@ -101,13 +104,14 @@ class Checker:
             return outcome
         tangents = direction(case.program.args)
         along = oracle.flatten(tangents)
-        return self._run(
+        forward = self._run(
             "forward", lambda: self.engine.jvp(case, tangents), value,
             oracle.Reference(
                 np.array([reference.numbers @ along]),
                 np.array([reference.error @ np.abs(along)]),
             ), 0.0, scale=float(np.abs(reference.numbers) @ np.abs(along)),
         )  # fmt: skip
+        return replace(forward, answer=outcome.answer)
 
     def _second_order(self, case: Case, probe: oracle.Prober) -> Outcome:
         args = case.program.args
@@ -161,7 +165,8 @@ class Checker:
             return Outcome(
                 "wrong", mode, f"{mode}: wrong structure", expected=repr(like), obtained=repr(got)
             )
-        return self._compare(mode, flat, reference, mode, scale)
+        outcome = self._compare(mode, flat, reference, mode, scale)
+        return replace(outcome, answer=np.append(got_value, flat) if value is not None else None)
 
     def _compare(
         self, mode: str, got: Vector, reference: oracle.Reference, what: str, scale: float = 0.0,
@@ -182,15 +187,15 @@ class Checker:
 
 
 def failure(mode: str, error: Exception) -> Outcome:
-    """A refusal, or a crash with the place in the package where it came from."""
-    from srcad.errors import SrcadError
+    """A refusal, which names a place in the program; or a crash, with that in the package."""
+    from srcad.errors import SourceError
 
     place = ""
     for frame in traceback.extract_tb(error.__traceback__):
         if "/srcad/" in frame.filename:
             place = f" in {frame.filename.rsplit('/srcad/', 1)[1]}:{frame.name}"
     text = str(error).strip().splitlines() or [""]
-    if isinstance(error, SrcadError):
+    if isinstance(error, SourceError) and error.place is not None:
         return Outcome("refused", mode, f"{type(error).__name__}: {_general(text[0])}",
                        detail=str(error))  # fmt: skip
     detail = "".join(traceback.format_exception(error))
@@ -268,22 +273,46 @@ def loaded(program: Program, folder: Path) -> Iterator[Case]:
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Raises TimedOut in the block after so long; only in a main thread, else it does nothing."""
+    """Raises TimedOut in the block after so much work; only in a main thread, else does nothing.
+
+    The processor's time counts: on a machine that does much else too, nothing is late.
+    """
 
     def ring(*_: object) -> None:
         raise TimedOut(f"no answer in {seconds:g} s")
 
     try:
-        previous = signal.signal(signal.SIGALRM, ring)
+        previous = signal.signal(signal.SIGVTALRM, ring)
     except (ValueError, AttributeError):
         yield
         return
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, previous)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, previous)
+
+
+@contextmanager
+def collected_seldom(every: int = 25) -> Iterator[Callable[[], None]]:
+    """Garbage is looked for after so many programs, and not meanwhile: call it after each."""
+    left = every
+
+    def tick() -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            left = every
+            gc.collect()
+
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield tick
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def temporary_folder() -> tempfile.TemporaryDirectory[str]:

@@ -9,7 +9,8 @@ def break_out_grad(x):
     term = x
     for k in range(1, 50):
         minus = -term
-        term = minus * x * x / (2 * k * (2 * k + 1))
+        prod = 2 * k
+        term = minus * x * x / (prod * (prod + 1))
         test = abs(term) < 1e-10
         stack.append((test, minus, k))
         if test:
@@ -20,7 +21,8 @@ def break_out_grad(x):
     x_bar = 0.0
     for test, minus, k in reversed(stack):
         prod = minus * x
-        prod2 = 2 * k * (2 * k + 1)
+        prod2 = 2 * k
+        prod2 = prod2 * (prod2 + 1)
         # line 94: if abs(term) < 1e-10:
         if not test:
             # line 96: total += term

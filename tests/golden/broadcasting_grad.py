@@ -10,7 +10,7 @@ def broadcasting_grad(m, row, s):
     # ---- reverse sweep
     # line 162: return np.sum((m + row) * s)
     shape = np.shape(m)
-    s_bar = np.sum(m + row)
-    row_bar = np.sum(np.broadcast_to(s, shape), axis=0)
+    s_bar = (m + row).sum()
+    row_bar = np.broadcast_to(s, shape).sum(axis=0)
     m_bar = np.full(shape, s)
     return m_bar, row_bar, s_bar

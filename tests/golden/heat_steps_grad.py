@@ -1,5 +1,4 @@
 import numpy as np
-from srcad import runtime
 
 
 def heat_steps_grad(u, steps):
@@ -12,16 +11,14 @@ def heat_steps_grad(u, steps):
     stack = []
     for _ in range(steps):
         item = u[1:-1]
-        item2 = u[2:]
-        stack.append((np.shape(item), len(item), len(u), np.shape(item2)))
-        prod = 0.1 * (item2 - 2.0 * u[1:-1] + u[:-2])
-        inner = item + prod
+        stack.append((len(item), len(u)))
+        inner = item + 0.1 * (u[2:] - 2.0 * u[1:-1] + u[:-2])
         u = np.concatenate((u[:1], inner, u[-1:]))
     # ---- reverse sweep
     # line 187: return np.sum(u * u)
     u_bar = 2 * u
     # line 184: for _ in range(steps):
-    for shape, size, size2, shape2 in reversed(stack):
+    for size, size2 in reversed(stack):
         # line 186: u = np.concatenate((u[:1], inner, u[-1:]))
         split = np.split(u_bar, [1, 1 + size], 0)
         item = split[0]
@@ -30,10 +27,10 @@ def heat_steps_grad(u, steps):
         u_bar[-1:] += split[2]
         u_bar[:1] += item
         # line 185: inner = u[1:-1] + 0.1 * (u[2:] - 2.0 * u[1:-1] + u[:-2])
-        unbroadcast = runtime.unbroadcast(inner_bar, shape)
-        prod = runtime.unbroadcast(inner_bar, shape2) * 0.1
+        prod = inner_bar * 0.1
+        prod2 = 0.2 * inner_bar
         u_bar[:-2] += prod
-        u_bar[1:-1] -= prod * 2.0
+        u_bar[1:-1] -= prod2
         u_bar[2:] += prod
-        u_bar[1:-1] += unbroadcast
+        u_bar[1:-1] += inner_bar
     return u_bar

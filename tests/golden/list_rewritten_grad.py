@@ -21,9 +21,7 @@ def list_rewritten_grad(x, n):
     x_bar = 0.0
     for item, k in reversed(stack):
         # line 229: table[0] = table[0] * 0.5
-        item2 = table_bar[0]
-        table_bar[0] = 0.0
-        table_bar[0] += item2 * 0.5
+        table_bar[0] = table_bar[0] * 0.5
         # line 228: table.append(table[-1] * x + table[k])
         saved = table_bar.pop()
         x_bar += saved * item

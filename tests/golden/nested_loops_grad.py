@@ -11,27 +11,26 @@ def nested_loops_grad(x, w, n):
     stack = []
     h = x
     for _ in range(n):
-        stack2 = []
-        for k in range(3):
-            h2 = math.tanh(w * h + k)
-            stack2.append((h2, h))
-            h = h2
-        stack.append((h, stack2))
-        h = h * x
+        h2 = math.tanh(w * h + 0)
+        h3 = math.tanh(w * h2 + 1)
+        h4 = math.tanh(w * h3 + 2)
+        stack.append((h4, h3, h2, h))
+        h = h4 * x
     # ---- reverse sweep
     # line 65: for _ in range(n):
     h_bar = 1.0
     x_bar = 0.0
     w_bar = 0.0
-    for h, stack2 in reversed(stack):
+    for h4, h3, h2, h in reversed(stack):
         # line 68: h = h * x
-        x_bar += h_bar * h
-        h_bar = h_bar * x
-        # line 66: for k in range(3):
-        for h2, h in reversed(stack2):
-            # line 67: h = math.tanh(w * h + k)
-            prod = h_bar * (1 - h2 * h2)
-            h_bar = prod * w
-            w_bar += prod * h
+        x_bar += h_bar * h4
+        # line 67: h = math.tanh(w * h + k)
+        prod = h_bar * x * (1 - h4 * h4)
+        w_bar += prod * h3
+        prod = prod * w * (1 - h3 * h3)
+        w_bar += prod * h2
+        prod = prod * w * (1 - h2 * h2)
+        h_bar = prod * w
+        w_bar += prod * h
     x_bar += h_bar
     return x_bar, w_bar

@@ -15,6 +15,6 @@ def network_grad(w1, b1, w2, x):
     w2_bar = hidden.T @ prod
     # line 175: hidden = np.tanh(x @ w1 + b1)
     prod = prod @ w2.T * (1 - hidden * hidden)
-    b1_bar = np.sum(prod, axis=0)
+    b1_bar = prod.sum(axis=0)
     w1_bar = x.T @ prod
     return w1_bar, b1_bar, w2_bar

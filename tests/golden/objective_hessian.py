@@ -12,10 +12,8 @@ def objective_jacfwd(x):
         item = x[:-1]
         item2 = x_dot[:-1]
         # line 213: return np.sum(x[1:] * x[:-1] ** 2)
-        prod = x_dot[1:] * (2 * item)
-        total = prod + x[1:] * (2 * item2)
         x_bar_dot = np.zeros(len(x))
-        x_bar_dot[:-1] += total
+        x_bar_dot[:-1] += x_dot[1:] * (2 * item) + x[1:] * (2 * item2)
         x_bar_dot[1:] += 2 * item * item2
         columns.append(x_bar_dot)
     return np.moveaxis(np.array(columns), 0, -1)

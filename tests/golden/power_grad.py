@@ -2,19 +2,18 @@ def power_fwd(x, n):
     test = n == 0
     if test:
         out = 1.0
-        value = prod = half = rest = power_saved = None
+        value = prod = half = power_saved = None
     else:
         half, power_saved = power_fwd(x, n // 2)
         prod = half * half
-        rest = n % 2
-        value = x if rest else 1.0
+        value = x if n % 2 else 1.0
         out = prod * value
-    saved = test, value, prod, half, rest, power_saved
+    saved = test, n, value, prod, half, power_saved
     return out, saved
 
 
 def power_rev(saved, out_bar):
-    test, x, prod, half, rest, power_saved = saved
+    test, n, x, prod, half, power_saved = saved
     # line 142: if n == 0:
     if test:
         x_bar = 0.0
@@ -22,7 +21,7 @@ def power_rev(saved, out_bar):
         # line 145: return half * half * (x if n % 2 else 1.0)
         x_bar = out_bar * prod
         half_bar = 2 * (out_bar * x * half)
-        if not rest:
+        if not n % 2:
             x_bar = 0.0
         # line 144: half = power(x, n // 2)
         value = power_rev(power_saved, half_bar)

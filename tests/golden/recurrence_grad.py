@@ -25,6 +25,6 @@ def recurrence_grad(x, w):
         prod = h_bar * (1 - h2 * h2)
         x_bar += prod
         h_bar = prod * w
-        w_bar += np.sum(prod * h)
+        w_bar += prod @ h
     x_bar += h_bar
     return x_bar, w_bar

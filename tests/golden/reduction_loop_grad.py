@@ -9,17 +9,16 @@ def reduction_loop_grad(x):
     """
     # ---- forward sweep
     x_list = x.tolist()
-    stack = []
-    for k in range(len(x) - 1):
-        stack.append((x_list[k + 1] - x_list[k] ** 2, 1.0 - x_list[k], k))
     # ---- reverse sweep
     # line 58: for k in range(len(x) - 1):
     x_list_bar = [0.0] * len(x)
-    for diff, diff2, k in reversed(stack):
+    for k in range(len(x) - 1):
+        item = x_list[k]
+        total = k + 1
         # line 59: total += (1.0 - x[k]) ** 2 + 100.0 * (x[k + 1] - x[k] ** 2) ** 2
-        prod = 100.0 * (2 * diff)
-        x_list_bar[k + 1] += prod
-        x_list_bar[k] -= prod * (2 * x_list[k])
-        x_list_bar[k] -= 2 * diff2
+        prod = 100.0 * (2 * (x_list[total] - item ** 2))
+        x_list_bar[total] += prod
+        value = -(prod * (2 * item)) - 2 * (1.0 - item)
+        x_list_bar[k] += value
     x_bar = np.array(x_list_bar)
     return x_bar

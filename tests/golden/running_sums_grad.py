@@ -19,8 +19,7 @@ def running_sums_grad(rows, w):
     rows_bar = np.zeros(np.shape(rows))
     for k, row in zip(range(len(rows) - 1, -1, -1), reversed(rows)):
         # line 236: out.append(np.cumsum(row * w))
-        saved = out_bar.pop()
-        item = np.cumsum(saved[::-1])[::-1]
+        item = np.cumsum(out_bar.pop()[::-1])[::-1]
         w_bar += item * row
         # line 235: for row in rows:
         rows_bar[k] += item * w

@@ -20,5 +20,5 @@ def softmax_loss_value_and_grad(z, label):
     z_bar += 1.0 / total * exp
     # line 166: z = z - np.max(z)
     test = z == largest
-    z_bar += np.sum(-z_bar) * (test / np.sum(test))
+    z_bar -= z_bar.sum() / np.sum(test) * test
     return math.log(total) - z2[label], z_bar

@@ -12,8 +12,9 @@ def straight_line_grad(x, y):
     total = y + 2.0
     # ---- reverse sweep
     # line 16: return z + math.exp(x) / (y + 2.0)
-    y_bar = -1.0 / total * (exp / total)
-    x_bar = 1.0 / total * exp
+    quot = 1.0 / total
+    y_bar = -(quot * (exp / total))
+    x_bar = quot * exp
     # line 15: z = math.sin(x * y)
     cos = math.cos(x * y)
     x_bar += cos * y

@@ -14,5 +14,5 @@ def straight_line_jvp(primals, tangents):
     exp = math.exp(x)
     total = y + 2.0
     quot = exp / total
-    diff = exp * x_dot / total - quot * y_dot / total
-    return z + quot, math.cos(prod) * (x_dot * y + x * y_dot) + diff
+    quot2 = (exp * x_dot - quot * y_dot) / total
+    return z + quot, math.cos(prod) * (x_dot * y + x * y_dot) + quot2

@@ -1,8 +1,10 @@
 """Types of results: what is remembered of one call must not leak into another."""
 
+import itertools
 import operator
 
 import numpy as np
+import pytest
 
 from srcad.ir import Literal, Value
 from srcad.ir.infer import result_type
@@ -35,5 +37,36 @@ def test_integers_in_arithmetic_name_no_size():
 def test_a_symbol_that_meets_a_number_has_to_be_it():
     vector = Value("v", Array("float64", (2,)))
     matrix = Value("m", Array("float64", (Dim("n", 0), Dim("n", 0))))
-    assert result_type(operator.matmul, (vector, matrix)) == Array("float64", (None,))
-    assert result_type(np.dot, (matrix, vector)) == Array("float64", (None,))
+    assert result_type(operator.matmul, (vector, matrix)) == Array("float64", (Dim("n"),))
+    assert result_type(np.dot, (matrix, vector)) == Array("float64", (Dim("n"),))
+    assert result_type(np.inner, (matrix, vector)) == Array("float64", (None,))
+
+
+@pytest.mark.parametrize("base", ["n", Value("k", INT)])
+@pytest.mark.parametrize("drop", [0, 3])
+def test_a_slice_has_the_size_its_type_says_whatever_the_size_of_the_axis(base, drop):
+    claimed = 0
+    x = Value("x", Array("float64", (Dim(base, drop),)))
+    ends = (None, 0, 1, 2, 5, 40, -1, -2, -5, -40)
+    for parts in itertools.product(ends, ends, (None, 1, 2, 50, -1, -2)):
+        found = result_type(operator.getitem, (x, Literal(slice(*parts))))
+        (size,) = found.dims
+        if size is None:
+            continue
+        claimed += 1
+        for n in range(2 if base == "n" else 0, 200):
+            axis = max(n - drop, 0)
+            said = size if isinstance(size, int) else max(n - size.drop, 0)
+            assert said == len(range(*slice(*parts).indices(axis))), (parts, n, size)
+    assert claimed > 50
+
+
+def test_sizes_are_named_as_in_each_call_though_alike_calls_are_remembered():
+    for name in ("n", "m"):
+        x = Value("x", Array("float64", (Dim(name), Dim("k"))))
+        assert result_type(np.ndarray.T, (x,)) == Array("float64", (Dim("k"), Dim(name)))
+        assert result_type(np.sin, (x,)) == x.type
+    square = Value("x", Array("float64", (Dim("n"), Dim("n"))))
+    assert result_type(np.diagonal, (square,)) == Array("float64", (Dim("n"),))
+    other = Value("x", Array("float64", (Dim("n"), Dim("m"))))
+    assert result_type(np.diagonal, (other,)) == Array("float64", (None,))

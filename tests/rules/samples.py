@@ -20,6 +20,7 @@ from srcad.runtime import (
     cofactors,
     last_writes,
     minors,
+    own,
     shadow,
     zeros_like,
 )
@@ -123,6 +124,7 @@ case(unbroadcast, R(2, 3), (2, 3))
 case(add, R(3), R(3))
 case(zeros_like, [R(), R(3)])
 case(shadow, R(3))
+case(own, R(3))
 for n in (1, 2, 3, 4):
     case(cofactors, M(n))
     case(minors, R(n, n))

@@ -16,7 +16,7 @@ def elementwise():
                     yield function
 
 
-@pytest.mark.parametrize("function", elementwise(), ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", list(elementwise()), ids=lambda f: f.__name__)
 def test_elementwise_functions(function):
     def total(x):
         out = function(x)

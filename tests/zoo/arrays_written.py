@@ -53,6 +53,17 @@ def rows_columns_and_blocks(m):
     return u * m
 
 
+@case((M, np.array([[0.7]])), (M, V[:3].reshape(1, 1, 3)), (M, V[None, :1]), (M, V[None, :3]))
+def values_with_more_axes_than_the_place(m, v):
+    u = m * 2.0
+    u[1] = v
+    w = np.zeros(3)
+    w[:] = v * v
+    u[0, :] = v * u[2]
+    u[2] = u[2:0:-2] * v[..., :1] - np.full(3, 1.0)
+    return u * w
+
+
 @case((V,))
 def new_axes(x):
     u = np.zeros((1, 5))
@@ -521,6 +532,25 @@ def lu_in_place(m):
     return a
 
 
+@case((M, V))
+def elimination_with_pivots(m, v):
+    a, b = m.copy(), v[:3].copy()
+    n = len(b)
+    for k in range(n):
+        p = k + np.argmax(np.abs(a[k:, k]))
+        if p != k:
+            a[[k, p]] = a[[p, k]]
+            b[k], b[p] = b[p], b[k]
+        for i in range(k + 1, n):
+            f = a[i, k] / a[k, k]
+            a[i, k:] -= f * a[k, k:]
+            b[i] -= f * b[k]
+    x = np.zeros(n)
+    for i in range(n - 1, -1, -1):
+        x[i] = (b[i] - a[i, i + 1 :] @ x[i + 1 :]) / a[i, i]
+    return x
+
+
 @case((V, 3.0))
 def while_that_writes(x, limit):
     u = np.zeros(8)
@@ -575,7 +605,7 @@ def transposed_and_written_on_one_path(m, s):
     return u * u
 
 
-@case((V, 0.5), (V, 0.1), order=1)
+@case((V, 0.5), (V, 0.1))
 def swapped_on_one_path_in_a_loop(x, s):
     u = x * 1.0
     x -= 1.0
@@ -586,7 +616,7 @@ def swapped_on_one_path_in_a_loop(x, s):
         else:
             np.copyto(x, u)
             u[0] = x[1] * x[2]
-    return x * u
+    return x * u * u
 
 
 @case((W, 0.5), (W, -0.5))

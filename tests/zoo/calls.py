@@ -350,6 +350,22 @@ def recursion_on_list(xs, pos=0.0, neg=0.0):
     return recursion_on_list(xs[1:], pos=pos, neg=neg + xs[0])
 
 
+@case((np.array([2.0, 3.0, 4.0, 5.0]),))
+def recursion_on_the_rest_of_an_array(x):
+    if len(x) < 2:
+        return x[0] * 3.0
+    return x[0] ** 2 * recursion_on_the_rest_of_an_array(x[1:])
+
+
+def _grown(x, depth):
+    return x * x if depth == 0 else np.append(_grown(x[1:] * 1.5, depth - 1), x[:1])
+
+
+@case((np.array([2.0, 3.0, 4.0, 5.0]), 3))
+def recursion_whose_arrays_differ_in_size(x, depth):
+    return _grown(x, depth) * x
+
+
 @case((0.7, 5))
 def recursion_branching_twice(x, n):
     if n < 2:

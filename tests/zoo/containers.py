@@ -593,3 +593,37 @@ def best_array_so_far(x, v):
         if best is None or s > best:
             best, at_best = s, w
     return best * np.sum(at_best * v)
+
+
+@case(([0.7, 1.3],))
+def a_list_argument_written_and_bound_again_in_a_loop(x):
+    total = x[0] * x[1]
+    k = 0
+    while k < 1 and total < 9.0:
+        k += 1
+        x[0] = 0.5
+        total = total + x[0] * x[1]
+        x = [0.3, 0.7]
+    return total
+
+
+@case(({"a": 0.7, "b": 1.3}, 2))
+def a_dict_argument_written_and_bound_again_in_a_branch(d, n):
+    if n > 1:
+        d["a"] = d["b"] * d["a"]
+        total = d["a"] ** 2
+        d = {"a": total}
+    else:
+        total = d["b"]
+        d = {"a": 1.0}
+    return total * d["a"]
+
+
+@case((0.7, 1.3, {"a": -1.6, "b": 0.5}), (0.7, -0.4, {"a": -1.6, "b": 0.5}))
+def a_dict_entry_written_again_after_a_branch(x, y, d):
+    if y > 0.0:
+        d["b"] = x
+    else:
+        d["c"] = x * y
+    d["b"] = 1.5
+    return (1.0 + x) ** 2 * sum(d.values())

@@ -527,3 +527,18 @@ def scalar_added_to_itself_under_arrays_of_unknown_rank(x, y):
 @case((-1.0, np.array([0.3, 0.7])))
 def sum_over_joined_pieces(x, y):
     return sum(x * c**2 for c in np.concatenate([y[[1, 0]], np.array([x, 1.0, 1.0])[:1]]))
+
+
+@case((np.array([0.7, -1.3]),))
+def arrays_of_another_size_in_each_iteration(x):
+    history = []
+    for k in range(1, 4):
+        history.append(x[:1] * np.ones(k) * x[1])
+    return history[0] * history[2] * history[2] + history[2]
+
+
+@case((np.array([0.7, -1.3, 0.4, 1.1]), 2))
+def an_array_that_grows(x, steps):
+    for _ in range(steps):
+        x = np.concatenate((x[:1], x[1:] * x[:-1], x[-1:] ** 2))
+    return x * x

@@ -242,8 +242,44 @@ def slices_of_more_than_the_samples_have(x):
     return total + np.sum(x[:15] * 3) + np.sum((x[::15] * np.ones((2, 1))) ** 2)
 
 
+@case((V[:2],), (V[:3],), (V,))
+def slices_cut_off_where_the_array_ends(x):
+    total = np.sum(x[4:0:-1] * np.ones((2, 1))) + np.sum(x[:3] ** 2 - np.full((2, 1), 2.0))
+    return total + np.sum(x[[1, 0]][-3:] * np.ones((2, 1))) + np.sum(np.ones((2, 1)) * x[1:4] ** 2)
+
+
+@case((M, V[:3]), (M.T, V[:2]))
+def slices_of_several_axes_cut_off(m, x):
+    total = np.sum(m[:3, 1:4] * np.ones((2, 1, 1))) + np.sum(m[[0, 1, 1], :3] * x)
+    return total + np.sum(x * m[1, :3][::-1]) + np.sum(m[2:0:-1] - np.full(x.shape[0], 1.0))
+
+
+@case((V[:2],), (V[:3],), (V,))
+def sizes_that_are_a_number_only_where_others_are_large(x):
+    w = np.array([0.5, -0.2, 1.1])
+    m = x[:, None] * w
+    total = np.sum(np.diagonal(m) ** 2 * np.ones((2, 1)))
+    return total + np.sum((np.diagonal(m, 1) - np.full(1, 2.0)) * np.ones((2, 1)))
+
+
 @case((np.array([2.0, 3.0]), 5000), argnums=0)
 def ranges_by_a_large_step(x, n):
     return np.sum((x[:, None] * np.arange(0, n, 1000) / 1000) ** 2) + np.sum(
         x[:1] * np.arange(n)[::1000]
     )
+
+
+@case((V,), (V[:2],))
+def slices_clipped_to_what_there_is(x):
+    return np.sum(x[:3] ** 2) * np.sum(x[:3] * x[1:4]) + x[2:0:-1] * x[:2] + x[-2:] ** 2
+
+
+@case((np.array([[0.5, -1.0, 2.0], [0.3, 0.8, -0.6]]),))
+def clipped_rows_written(m):
+    m[2:0:-1] *= np.full(3, 2.0) * m[0]
+    return m * m
+
+
+@case((np.array([2.0, 1.0, 3.0]), np.array([0.0, 0.0, 1.0])), argnums=0)
+def places_of_entries_that_are_not_zero(x, flags):
+    return x[np.nonzero(flags)] * np.array([1.0, 2.0, 3.0]) * x + x

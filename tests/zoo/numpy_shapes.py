@@ -219,3 +219,9 @@ def block_and_delete(x):
 @case((V,))
 def kron_and_ravel(x):
     return np.kron(x[:2], x[2:]) * x
+
+
+@case((V,), (V[:1],))
+def smoothed_by_what_may_be_longer(x):
+    kernel = np.array([0.2, 0.5, 0.3])
+    return np.sum(x * np.convolve(x, kernel, "same")) * np.convolve(x, kernel, "valid") * x[:1]

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 from tests.fuzz.arrays.campaign import Plan, Result, program_of, run, shrunk
+from tests.fuzz.record import Record, summary
 from tests.fuzz.runner import temporary_folder
 
 
@@ -24,6 +25,8 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--second-every", type=int, default=4, metavar="N")
     parser.add_argument("--rewrite-every", type=int, default=3, metavar="N")
+    parser.add_argument("--record", type=Path, metavar="FILE",
+                        help="keep what came of each program; go on where it stops")  # fmt: skip
     parser.add_argument("--show", type=int, default=8, help="so many causes are shown with code")
     parser.add_argument("--runs", type=int, default=400, help="runs to shrink one program")
     parser.add_argument("--print", type=int, metavar="NUMBER", help="print one program, do no more")
@@ -35,13 +38,17 @@ def main(argv: list[str] | None = None) -> int:
         return 0
     causes: dict[tuple[str, str], list[Result]] = {}
     counts: dict[str, int] = {}
+    record = Record(options.record, plan.title, plan.seed)
+    numbers = range(options.start, options.start + options.count)
     began = time.monotonic()
-    for result in run(plan, range(options.start, options.start + options.count), options.jobs):
+    for result in run(plan, record.left(numbers), options.jobs):
         kind = result.outcome.kind
+        record.add(result.number, kind, result.outcome.cause, result.rewrite)
         counts[kind] = counts.get(kind, 0) + 1
         if kind != "ok":
             causes.setdefault((kind, result.outcome.cause), []).append(result)
-    print(f"{options.count} programs in {time.monotonic() - began:.0f} s: {counts}")
+    print(f"{sum(counts.values())} programs in {time.monotonic() - began:.0f} s: {counts}")
+    print("all:", summary(record.done[n] for n in numbers), flush=True)
     ordered = sorted(causes.items(), key=lambda item: (_ORDER.index(item[0][0]), -len(item[1])))
     for (kind, cause), results in ordered:
         numbers = ", ".join(str(result.number) for result in results[:6])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
@@ -15,7 +15,7 @@ from tests.fuzz.arrays.program import ArrayProgram
 from tests.fuzz.arrays.rewrite import REWRITES, compare
 from tests.fuzz.arrays.shrink import shrink
 from tests.fuzz.choices import SeededChoices
-from tests.fuzz.runner import Outcome, temporary_folder
+from tests.fuzz.runner import Outcome, collected_seldom, temporary_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,14 @@ class Plan:
     """Statements, about."""
     second_every: int = 4
     rewrite_every: int = 3
+
+    @property
+    def title(self) -> str:
+        """What is run, besides the seed."""
+        return (
+            f"arrays of {self.most} statements, second order of every {self.second_every}th,"
+            f" rewrite of every {self.rewrite_every}th"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +55,7 @@ def program_of(plan: Plan, number: int) -> tuple[ArrayProgram, SeededChoices]:
 def run_one(plan: Plan, folder: Path, number: int) -> Result:
     program, choices = program_of(plan, number)
     second = plan.second_every > 0 and number % plan.second_every == 0
-    outcome = named(check(program, folder, second))
+    outcome = named(check(program, folder, second, reverse=("both", "vjp", "grad")[number % 3]))
     if outcome.kind == "ok" and plan.rewrite_every and number % plan.rewrite_every == 0:
         rewrite = choices.pick(sorted(REWRITES))
         rewritten = REWRITES[rewrite](program, choices)
@@ -94,12 +102,13 @@ def shrunk(folder: Path, result: Result, most_runs: int = 500) -> Result:
     return Result(result.number, latest, small)
 
 
-def run(plan: Plan, numbers: range, jobs: int = 1) -> Iterator[Result]:
+def run(plan: Plan, numbers: Sequence[int], jobs: int = 1) -> Iterator[Result]:
     """Results in order of their numbers."""
     if jobs == 1:
-        with temporary_folder() as folder:
+        with temporary_folder() as folder, collected_seldom() as tick:
             for number in numbers:
                 yield run_one(plan, Path(folder), number)
+                tick()
         return
     with get_context("spawn").Pool(jobs, _start, (plan,)) as pool:
         yield from pool.imap(_work, numbers, chunksize=4)

@@ -7,6 +7,7 @@ Comparisons of complex numbers are lexicographic, so that decisions stay those o
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -92,6 +93,26 @@ class Reference:
         numbers = flatten(found)
         if not np.all(np.isfinite(numbers)) or np.max(np.abs(numbers), initial=0) > 1e4:
             raise Untame("large values")
+        return found
+
+    def largest(self) -> float:
+        """The largest number that a variable holds: where it is large, sums cancel."""
+        found = 0.0
+
+        def note(frame: Any, event: str, arg: Any) -> Any:
+            nonlocal found
+            if frame.f_code.co_filename == "<program>":
+                for value in frame.f_locals.values():
+                    if isinstance(value, (float, np.floating, np.ndarray)):
+                        found = max(found, float(np.max(np.abs(value), initial=0.0)))
+            return note
+
+        before = sys.gettrace()
+        sys.settrace(note)
+        try:
+            self.value()
+        finally:
+            sys.settrace(before)
         return found
 
     def jacobian(self, at: Vector | None = None) -> Vector:

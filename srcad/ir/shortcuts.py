@@ -1,0 +1,203 @@
+"""Shorter ways to the same value, for derivative code: what saves a pass over an array.
+
+    2 * (0.5 * x)                  |    x
+    np.sum(-x)                     |    -np.sum(x)
+    np.sum(x * y)                  |    x @ y              vectors of equal length
+    np.expand_dims(x, 1)           |    x[:, None]
+    np.sum(x, axis=0)              |    x.sum(axis=0)      an array for certain
+
+Each answers None where it does not apply.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from srcad.ir.core import Atom, Literal, Value
+from srcad.ir.infer import atom_type
+from srcad.ir.types import Array, dims_of, same_shape
+
+if TYPE_CHECKING:
+    from srcad.ir.build import Builder
+
+_ALL = slice(None)
+
+
+def number(atom: Atom) -> float | None:
+    """The number that a literal is."""
+    value = atom.value if isinstance(atom, Literal) else None
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def constant_product(b: Builder, x: Atom, y: Atom) -> Atom | None:
+    """A number times a product with a number.
+
+    One of them is a power of two, so that rounding is the same in either order.
+    """
+    for this, other in ((x, y), (y, x)):
+        factor = number(this)
+        if not factor:
+            continue
+        found = _scaled(b, factor, other, 1)
+        if found is not None:
+            return found
+    return None
+
+
+def _scaled(b: Builder, factor: float, product: Atom, depth: int) -> Atom | None:
+    op = b.recipe(product)
+    if op is None or op.callee is not operator.mul or not isinstance(op.result.type, Array):
+        return None
+    for inner, rest in (op.args, op.args[::-1]):
+        known = number(inner)
+        if known is None:
+            continue
+        if not (_is_power_of_two(factor) or _is_power_of_two(known)):
+            return None
+        both = factor * known
+        if both == 1:
+            return rest if atom_type(rest) == op.result.type else None
+        if not math.isfinite(both) or both == 0:
+            return None
+        return b.apply(operator.mul, Literal(both), rest)
+    if depth:
+        left, right = op.args
+        shorter = _scaled(b, factor, left, depth - 1)
+        inner_op = b.recipe(left)
+        if shorter is not None and inner_op is not None and shorter in inner_op.args:
+            return b.apply(operator.mul, shorter, right)
+    return None
+
+
+def _is_power_of_two(value: float) -> bool:
+    return math.isfinite(value) and abs(math.frexp(value)[0]) == 0.5
+
+
+def total(b: Builder, x: Atom, **named: Any) -> Atom:
+    """The sum of an array: of what it is the negative of, as an inner product, by the method."""
+    if not b.shorten:
+        return b.apply(np.sum, x, **named)
+    negative = b.negated(x)
+    if negative is not None:
+        return b.apply(operator.neg, total(b, negative, **named))
+    op = b.recipe(x)
+    if not named and op is not None and op.callee is operator.mul:
+        left, right = op.args
+        kinds = atom_type(left), atom_type(right)
+        if _is_vector(kinds[0]) and kinds[0] == kinds[1] and same_shape(*kinds):
+            return b.apply(operator.matmul, left, right)
+    if isinstance(atom_type(x), Array) and dims_of(atom_type(x)) != ():
+        return b.apply(np.ndarray.sum, x, **named)
+    return b.apply(np.sum, x, **named)
+
+
+def _is_vector(kind: Any) -> bool:
+    return isinstance(kind, Array) and kind.dtype == "float64" and len(kind.dims or ()) == 1
+
+
+def new_axes(b: Builder, x: Atom, axes: Atom) -> Atom | None:
+    """New axes of an array of known rank, by an index."""
+    dims = dims_of(atom_type(x))
+    if not dims or not isinstance(axes, Literal) or not isinstance(atom_type(x), Array):
+        return None
+    places = axes.value if isinstance(axes.value, tuple) else (axes.value,)
+    if not all(type(p) is int for p in places):
+        return None
+    rank = len(dims) + len(places)
+    new = {p % rank for p in places if -rank <= p < rank}
+    if len(new) != len(places):
+        return None
+    last = max(k for k in range(rank) if k in new or k == 0)
+    index = tuple(None if k in new else _ALL for k in range(last + 1))
+    return b.apply(operator.getitem, x, Literal(index if len(index) > 1 else index[0]))
+
+
+def without_new_axes(index: Atom) -> tuple[Any, ...] | None:
+    """For an index that only adds axes: the index that takes them away again."""
+    if not isinstance(index, Literal):
+        return None
+    parts = index.value if isinstance(index.value, tuple) else (index.value,)
+    if not all(p is None or p is Ellipsis or (isinstance(p, slice) and p == _ALL) for p in parts):
+        return None
+    return tuple(0 if p is None else p for p in parts) if None in parts else None
+
+
+# ---- divisors that are not zero
+
+_NOT_NEGATIVE = frozenset(
+    {np.exp, math.exp, np.absolute, math.fabs, abs, operator.abs, np.sqrt, math.sqrt, np.exp2}
+)
+_OF_PARTS = frozenset({np.sum, np.ndarray.sum, np.mean, np.ndarray.mean})
+_DEPTH = 6
+
+
+def is_off_zero(b: Builder, x: Atom, depth: int = _DEPTH) -> bool:
+    """Whether a number, or all of an array, is larger than some positive number: 1 + exp(x)."""
+    value = number(x)
+    if value is not None:
+        return value > 0
+    op = b.origin(x)
+    if op is None or not depth or not op.args:
+        return False
+    if op.callee in (operator.add, np.add):
+        left, right = op.args
+        return any(
+            is_off_zero(b, p, depth - 1) and _is_not_negative(b, q, depth - 1)
+            for p, q in ((left, right), (right, left))
+        )
+    if op.callee in (operator.mul, np.multiply):
+        return all(is_off_zero(b, a, depth - 1) for a in op.args)
+    return op.callee in (np.sqrt, math.sqrt) and is_off_zero(b, op.args[0], depth - 1)
+
+
+def _is_not_negative(b: Builder, x: Atom, depth: int) -> bool:
+    value = number(x)
+    if value is not None:
+        return value >= 0
+    op = b.origin(x)
+    if op is None or not depth or not op.args:
+        return False
+    if op.callee in _NOT_NEGATIVE:
+        return True
+    if op.callee in (operator.mul, np.multiply) and op.args[0] is op.args[1]:
+        return True
+    if op.callee in (operator.pow, np.power):
+        power = number(op.args[1])
+        return power is not None and power == int(power) and int(power) % 2 == 0
+    if op.callee in (operator.add, operator.mul, np.add, np.multiply):
+        return all(_is_not_negative(b, a, depth - 1) for a in op.args)
+    return op.callee in _OF_PARTS and _is_not_negative(b, op.args[0], depth - 1)
+
+
+def is_bounded(b: Builder, x: Atom) -> bool:
+    """Whether a coefficient cannot be infinite where what it is made of is finite."""
+    op = b.origin(x)
+    if op is None or op.callee not in (operator.truediv, np.divide):
+        return False
+    return number(op.args[0]) is not None and is_off_zero(b, op.args[1])
+
+
+def repeated_number(b: Builder, atom: Atom) -> Atom | None:
+    """The number that a broadcast with new axes repeats."""
+    op = b.recipe(atom) if isinstance(atom, Value) else None
+    while op is not None and (
+        op.callee is np.expand_dims
+        or (op.callee is operator.getitem and without_new_axes(op.args[1]) is not None)
+    ):
+        op = b.recipe(op.args[0])
+        if op is not None and op.callee is np.broadcast_to:
+            found = op.args[0]
+            return found if dims_of(atom_type(found)) == () else None
+    return None
+
+
+def scalar_of(b: Builder, atom: Atom) -> Atom:
+    """The number that a broadcast repeats; the atom itself if it is no such."""
+    op = b.recipe(atom) if isinstance(atom, Value) else None
+    if op is None or op.callee is not np.broadcast_to or dims_of(atom_type(op.args[0])) != ():
+        return atom
+    return op.args[0]

@@ -1,0 +1,20 @@
+"""What is done to the block of a function before its derivative is taken."""
+
+from __future__ import annotations
+
+from srcad.ir import Block
+from srcad.options import Options
+from srcad.transform.common import without_repeats
+from srcad.transform.inplace import sums_in_place
+from srcad.transform.unroll import unrolled
+
+
+def prepared(block: Block, options: Options) -> Block:
+    """The block, in a form whose derivative is shorter."""
+    if options.unroll:
+        block = unrolled(block)
+    if options.common:
+        block = without_repeats(block)
+    if options.in_place:
+        block = sums_in_place(block)
+    return block

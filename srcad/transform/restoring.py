@@ -1,0 +1,196 @@
+"""Memory that the forward sweep writes over and the reverse sweep reads.
+
+Only what is written over is kept, and put back on the way back, so that the memory holds at each
+statement of the reverse sweep what it held at that statement of the primal.  Which versions of an
+array that is needed for shows when a reverse sweep has been written (``Restoring.wanted``); it is
+then written again, restoring them (see ``reverse.sweep_block``).
+
+Griewank and Walther, Evaluating Derivatives, 2nd ed., section 4.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from srcad import runtime
+from srcad.analysis.versions import overwritten, overwritten_later, written_values
+from srcad.ir import UNDEFINED, Apply, Atom, Block, For, If, Op, Try, Update, Value, While, With
+from srcad.ir.sharing import SHAPE
+from srcad.ir.types import Array
+from srcad.ir.walk import map_atoms, results
+from srcad.transform import spaces
+from srcad.transform.adjoints import Adjoints
+from srcad.transform.kept import only_for_shape
+from srcad.transform.writes import Volatile, covers, current, is_view_of, restore, saved_part
+
+
+@dataclass(eq=False)
+class Restoring:
+    """What one reverse sweep restores, and what it turns out to need restored."""
+
+    versions: frozenset[Value] = frozenset()
+    """Versions of arrays to be restored in the reverse sweep."""
+    wanted: dict[Value, None] = field(default_factory=dict)
+    """Versions of written arrays that the reverse sweep reads and does not restore."""
+    written: dict[Value, None] = field(default_factory=dict)
+    """Versions of containers that are written somewhere."""
+    volatile: Volatile = field(default_factory=lambda: Volatile({}))
+    first: dict[Value, None] = field(default_factory=dict)
+    """The copies of last versions that restoring begins with."""
+
+    def begin(self, block: Block) -> None:
+        """Look at the writes of the whole block that is swept."""
+        self.written.update(written_values(block))
+        self.volatile = Volatile(overwritten_later(block))
+        self.volatile.note(block)
+
+    def touches(self, op: Op) -> bool:
+        """Whether restoring has something to do in the blocks of an operation."""
+        return any(v in self.versions for v in overwritten(op))
+
+    def before(self, op: Op, adjoints: Adjoints) -> list[Op]:
+        """Write the restoring of what a write has overwritten; what that keeps, for before it."""
+        if not isinstance(op, Update):
+            for result in results(op):
+                if result in self.versions and self._outlives(op, result, adjoints):
+                    self.memory(result, adjoints)
+            return []
+        if op.version not in self.versions:
+            return []
+        before, saved = saved_part(op)
+        b = adjoints.builder
+        loc = op.loc
+        with b.at(None if loc is None else replace(loc, reverse=loc.reverse + 1)):
+            if covers(op):
+                kind, hint = op.target.type, op.target.hint
+                adjoints.memory[op.target] = b.apply_typed(np.ndarray.copy, (saved,), kind, hint)
+            else:
+                restore(op, saved, adjoints, self.memory(op.version, adjoints))
+        return before
+
+    def _outlives(self, op: Op, result: Value, adjoints: Adjoints) -> bool:
+        """Whether a block hands on memory that was there before it, or that is restored later."""
+        if adjoints.restored(result) is not None or not isinstance(op, (For, While)):
+            return True
+        return op.carried[op.results.index(result)] is not UNDEFINED
+
+    def settle(self, mark: int, states: dict[Value, Any], adjoints: Adjoints) -> None:
+        """Let what was just written read restored memory where the primal's is written over."""
+        b = adjoints.builder
+        made = b.ops[mark:]
+        read: dict[Value, None] = {}
+
+        def note(atom: Atom) -> Atom:
+            if isinstance(atom, Value):
+                read[atom] = None
+            return atom
+
+        def stays(op: Op) -> bool:
+            return isinstance(op, Apply) and (op.callee in SHAPE or op.result in self.first)
+
+        def redirected(atom: Atom) -> Atom:
+            return mapping.get(atom, atom) if isinstance(atom, Value) else atom
+
+        def changed_op(op: Op, change: Callable[[Atom], Atom]) -> Op:
+            # what is in a block was settled there, when memory was what it is there
+            match op:
+                case If():
+                    return replace(op, test=change(op.test))
+                case For() | While():
+                    return replace(op, carried=tuple(map(change, op.carried)))
+                case With() | Try():
+                    return op
+            return map_atoms(op, change, lambda v: v, stays)
+
+        for op in made:
+            changed_op(op, note)
+        changed = {v: s for v, s in adjoints.states.items() if states.get(v) is not s}
+        stale = [v for v in (*read, *changed.values()) if v in self.volatile]
+        if not stale:
+            return
+        del b.ops[mark:]
+        mapping: dict[Value, Any] = {}
+        for value in stale:
+            found = current(value, self.volatile, adjoints)
+            if found is not None:
+                mapping[value] = found
+        for op in made:
+            b.append(changed_op(op, redirected))
+        # no adjoint is a view of memory that goes on changing
+        moving = {*mapping.values(), *self._memories(adjoints)}
+        for key, state in changed.items():
+            state = mapping.get(state, state)
+            if isinstance(state, Value) and is_view_of(state, moving, b):
+                adjoints.states[key] = b.apply(np.ndarray.copy, state)
+
+    def _memories(self, adjoints: Adjoints | None) -> Iterator[Value]:
+        """All memory that is restored at this point."""
+        while adjoints is not None:
+            yield from adjoints.memory.values()
+            adjoints = adjoints.outer
+
+    def memory(self, version: Value, adjoints: Adjoints) -> Value:
+        """Memory that holds a version of a written array; of the last one, a copy."""
+        found = adjoints.restored(version)
+        if found is None:
+            missing = spaces.may_be_missing(adjoints.builder, version)
+            copier = runtime.copied if missing else np.ndarray.copy
+            found = adjoints.builder.apply_typed(copier, (version,), version.type, version.hint)
+            adjoints.memory[version] = found
+            self.first[found] = None
+        return found
+
+    def remember(
+        self, results_: tuple[Value, ...], block: Block, adjoints: Adjoints, child: Adjoints
+    ) -> None:
+        """At the end of a block, what it hands on is what its results are restored to."""
+        for result, end in zip(results_, block.yields, strict=False):
+            if result in self.versions and isinstance(end, Value):
+                child.memory[end] = self.memory(result, adjoints)
+
+    def join(
+        self,
+        regions: list[tuple[Adjoints, dict[Value, None]]],
+        adjoints: Adjoints,
+        outcomes: list[Value],
+        yields: list[list[Atom]],
+    ) -> dict[Value, Value]:
+        """Restored memory of arrays from around that branches write."""
+        around: dict[Value, None] = {}
+        for child, inside in regions:
+            around.update((v, None) for v in child.memory if v not in inside)
+        kept: dict[Value, Value] = {}
+        for value in around:
+            found = [self.memory(value, child) for child, _ in regions]
+            if all(f is found[0] for f in found) and adjoints.restored(value) is found[0]:
+                continue
+            outcome = Value(value.hint, value.type)
+            kept[value] = outcome
+            outcomes.append(outcome)
+            for column, end in zip(yields, found, strict=True):
+                column.append(end)
+        return kept
+
+    def protect(
+        self, needed: list[Value], block: Block
+    ) -> tuple[dict[Value, Value], list[tuple[Value, Apply]]]:
+        """Copies of values that are read in the reverse sweep and written in the forward one."""
+        mapping: dict[Value, Value] = {}
+        copies: list[tuple[Value, Apply]] = []
+        for value in needed:
+            mapping[value] = value
+            if value not in self.volatile:
+                continue
+            if isinstance(value.type, Array) and only_for_shape(value, block):
+                continue
+            for root in self.volatile.roots(value):
+                self.wanted[root] = None
+            copy = Value(value.hint, value.type)
+            copier = np.ndarray.copy if isinstance(value.type, Array) else runtime.copied
+            copies.append((value, Apply(copier, (value,), (), copy, None)))
+            mapping[value] = copy
+        return mapping, copies

@@ -1,0 +1,359 @@
+"""Each pass by what it makes of a small function, and all functions of a sample without passes."""
+
+import functools
+import math
+from dataclasses import fields
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import srcad
+from srcad.options import Options
+from srcad.testing import check_grads
+from tests.test_zoo import check_mode
+from tests.zoo import CASES
+
+SWITCHES = [field.name for field in fields(Options)]
+
+
+def engine(options):
+    """The transforms with options, as ``check_grads`` uses them."""
+    names = ("grad", "value_and_grad", "vjp", "jvp")
+    made = {name: functools.partial(getattr(srcad, name), options=options) for name in names}
+    return SimpleNamespace(**made, __name__="srcad")
+
+
+def body(function, *args, argnums=0, **switches):
+    """The statements of a gradient, without comments."""
+    options = Options(**{**dict.fromkeys(SWITCHES, False), **switches})
+    source = srcad.grad(function, argnums=argnums, options=options).source_for(*args)
+    lines = source.split('    """\n')[-1].splitlines()
+    return [line.strip() for line in lines if line.strip() and not line.strip().startswith("#")]
+
+
+def agrees(function, *args, argnums=0):
+    for options in (Options(), Options.none()):
+        check_grads(function, args, argnums=argnums, engine=engine(options), modes=("rev",))
+
+
+# ---- all of them
+
+
+SAMPLE = [case for case in CASES if "slow" not in case.tags][::9]
+
+
+@pytest.mark.parametrize("mode", ["value", "reverse"])
+@pytest.mark.parametrize("case", SAMPLE, ids=lambda case: case.id)
+def test_without_passes(case, mode):
+    check_mode(case, mode, engine(Options.none()))
+
+
+LOOPS = [case for case in CASES if case.id.startswith(("loops_for", "arrays_written"))][::5]
+
+
+@pytest.mark.parametrize("switch", SWITCHES)
+@pytest.mark.parametrize("case", LOOPS, ids=lambda case: case.id)
+def test_without_one(case, switch):
+    check_mode(case, "reverse", engine(Options(**{switch: False})))
+
+
+def test_options_are_part_of_the_key():
+    def square(x):
+        return x * x
+
+    assert srcad.grad(square).options == Options()
+    assert srcad.grad(square, options=Options(fuse=False)).options != Options()
+    assert Options.none() == Options(**dict.fromkeys(SWITCHES, False))
+
+
+# ---- one by one
+
+
+def chain(x):
+    s = 0.0
+    for v in x:
+        for _ in range(2):
+            v = math.sin(v) * v
+        s += v
+    return s
+
+
+def test_unroll():
+    loops = "for _ in range(2):"
+    assert loops in body(chain, [0.3, 0.4])
+    assert loops not in body(chain, [0.3, 0.4], unroll=True)
+    agrees(chain, [0.3, 0.4])
+
+
+def test_unroll_leaves_loops_at_the_top_and_long_ones():
+    def at_top(x):
+        for _ in range(3):
+            x = math.sin(x)
+        return x
+
+    def long(x):
+        s = 0.0
+        for v in x:
+            for _ in range(9):
+                v = math.sin(v)
+            s += v
+        return s
+
+    assert "for _ in range(3):" in body(at_top, 0.3, unroll=True)
+    assert "for _ in range(9):" in body(long, [0.3], unroll=True)
+
+
+def test_unroll_folds_the_number_of_the_step():
+    def steps(x):
+        s = 0.0
+        for v in x:
+            for k in range(1, 4):
+                v = v + 0.1 * (k * k) * v
+            s += v * v
+        return s
+
+    assert not any("range(1, 4)" in line for line in body(steps, [0.3], unroll=True))
+    agrees(steps, [0.3, -0.2])
+
+
+def test_common():
+    def squares(x):
+        return x[0] * x[1] + x[0] ** 2
+
+    def counted(lines):
+        return sum(line.count("x[0]") for line in lines)
+
+    assert counted(body(squares, [1.0, 2.0], common=True)) < counted(body(squares, [1.0, 2.0]))
+    agrees(squares, [1.0, 2.0])
+
+
+def test_common_does_not_look_over_writes():
+    def written(x):
+        x = list(x)
+        first = x[0] * 2.0
+        x[0] = x[1] * x[0]
+        return first * (x[0] * 2.0)
+
+    agrees(written, [1.5, 2.0])
+
+
+def test_sums_in_place():
+    def heat(u):
+        u = u.copy()
+        for _ in range(3):
+            u[1:-1] = u[1:-1] + 0.1 * (u[2:] - u[:-2])
+        return np.sum(u**2)
+
+    x = np.array([1.0, 2.0, 4.0, 3.0])
+    assert any(line.startswith("u[1:-1] += ") for line in body(heat, x, in_place=True))
+    assert not any(line.startswith("u[1:-1] += ") for line in body(heat, x))
+    agrees(heat, x)
+
+
+@pytest.mark.parametrize("scale", [2.0, 0.0])
+def test_adjoints_are_written_where_they_stand(scale):
+    def scaled(u):
+        u = u.copy()
+        u[1:] = u[1:] * scale
+        u[0] = u[0] * u[1]
+        return np.sum(u**2)
+
+    x = np.array([1.0, 2.0, 4.0])
+    assert any(".copy()" in line for line in body(scaled, x)[1:])
+    lines = body(scaled, x, in_place=True)
+    assert not any("= 0.0" in line for line in lines)
+    agrees(scaled, x)
+
+
+def test_what_is_added_waits_only_where_nothing_of_it_is_written():
+    def exchanged(u, v):
+        u, v = u.copy(), v.copy()
+        u[:2] = u[:2] + v[1:]
+        v[1:] = u[:2] * v[1:]
+        u[:2] = v[:2] * u[:2]
+        return np.sum(u * v)
+
+    x, y = np.array([1.0, 2.0, 4.0]), np.array([0.5, -1.0, 3.0])
+    agrees(exchanged, x, y, argnums=(0, 1))
+
+
+def test_reuse():
+    def wave(x):
+        return math.sin(x) * math.cos(x)
+
+    assert sum(line.count("math.") for line in body(wave, 0.3, reuse=True)) == 2
+    assert sum(line.count("math.") for line in body(wave, 0.3)) == 4
+    agrees(wave, 0.3)
+
+
+def test_recompute():
+    def shifted(x):
+        s = 0.0
+        for i in range(len(x) - 1):
+            s += x[i + 1] * x[i]
+        return s
+
+    assert any("stack.append" in line for line in body(shifted, [1.0, 2.0, 4.0]))
+    assert not any("stack" in line for line in body(shifted, [1.0, 2.0, 4.0], recompute=True))
+    agrees(shifted, [1.0, 2.0, 4.0])
+
+
+def test_recompute_of_indices():
+    def dots(a):
+        a = a.copy()
+        for i in range(1, len(a)):
+            a[i, i] -= np.dot(a[i, :i], a[:i, i])
+        return np.sum(a * a)
+
+    x = np.arange(9.0).reshape(3, 3)
+    assert any("slice(None, i, None)" in line for line in body(dots, x))
+    lines = body(dots, x, recompute=True)
+    assert any("[i, :i] -= " in line for line in lines)
+    assert not any("slice" in line for line in lines)
+    agrees(dots, x)
+
+
+def test_shorten():
+    def mean_square(x):
+        return 0.5 * np.sum(x * x)
+
+    x = np.array([1.0, 2.0])
+    assert body(mean_square, x, shorten=True)[-1] in ("return x", "return np.array(x)")
+    agrees(mean_square, x)
+
+
+# ---- fusion
+
+
+def fuses(function, *args, argnums=0):
+    """Whether a gradient has fewer loops with fusion."""
+
+    def loops(lines):
+        return sum(line.startswith("for ") for line in lines)
+
+    apart = loops(body(function, *args, argnums=argnums))
+    together = loops(body(function, *args, argnums=argnums, fuse=True))
+    agrees(function, *args, argnums=argnums)
+    return together < apart
+
+
+def test_a_sum_is_fused():
+    assert fuses(chain, [0.3, 0.4])
+    assert not any("stack" in line for line in body(chain, [0.3], fuse=True, unroll=True))
+
+
+def test_a_sum_over_two_lists_is_fused():
+    def inner(x, y):
+        s = 0.0
+        for a, b in zip(x, y, strict=False):
+            s += math.sin(a * b)
+        return 2.0 * s
+
+    assert fuses(inner, [0.3, 0.4], [1.0, 2.0], argnums=(0, 1))
+
+
+def test_a_sum_with_a_branch_is_fused():
+    def clipped(x):
+        s = 0.0
+        for v in x:
+            if v > 0.0:
+                s += v * v
+            else:
+                s -= math.sin(v)
+        return s
+
+    assert fuses(clipped, [0.3, -0.4])
+
+
+def test_a_sum_whose_adjoint_is_not_known_before_is_not_fused():
+    def squared(x):
+        s = 0.0
+        for v in x:
+            s += v * v
+        return s * s
+
+    assert not fuses(squared, [0.3, 0.4])
+
+
+def test_a_recurrence_is_not_fused():
+    def recurrence(x):
+        s, h = 0.0, 1.0
+        for v in x:
+            h = math.sin(h * v)
+            s += h
+        return s
+
+    assert not fuses(recurrence, [0.3, 0.4])
+
+
+def test_a_loop_that_writes_what_it_reads_is_not_fused():
+    def smoothed(x):
+        x = list(x)
+        s = 0.0
+        for k in range(len(x) - 1):
+            x[k + 1] = x[k + 1] * x[k]
+            s += x[k + 1]
+        return s
+
+    assert not fuses(smoothed, [0.3, 0.4, 0.5])
+
+
+def test_sums_one_after_the_other():
+    def two(x):
+        s, p = 0.0, 0.0
+        for v in x:
+            s += math.sin(v)
+        for v in x:
+            p += v * v * v
+        return s + 3.0 * p
+
+    assert fuses(two, [0.3, 0.4])
+
+
+def test_a_sum_that_a_later_loop_reads():
+    def scaled(x):
+        s = 0.0
+        for v in x:
+            s += v * v
+        p = 0.0
+        for v in x:
+            p += v * s
+        return p
+
+    fuses(scaled, [0.3, 0.4])
+
+
+def test_a_sum_in_a_loop_that_ends_early():
+    def until(x):
+        s = 0.0
+        for v in x:
+            if v > 1.0:
+                break
+            s += v * v
+        return s
+
+    fuses(until, [0.3, 0.4, 1.5, 2.0])
+
+
+def test_an_array_read_item_by_item():
+    def rosenbrock(x):
+        s = 0.0
+        for i in range(len(x) - 1):
+            s += 100.0 * (x[i + 1] - x[i] ** 2) ** 2 + (1.0 - x[i]) ** 2
+        return s
+
+    assert fuses(rosenbrock, np.array([0.3, 0.4, -0.2]))
+
+
+def test_prints_stay_in_order(capsys):
+    def told(x):
+        s = 0.0
+        for v in x:
+            print("at", v)
+            s += v * v
+        print("sum", s)
+        return s
+
+    assert srcad.grad(told)([1.0, 2.0]) == [2.0, 4.0]
+    assert capsys.readouterr().out.splitlines() == ["at 1.0", "at 2.0", "sum 5.0"]
