@@ -55,13 +55,19 @@ def _read(live: Live, atoms: tuple[Atom, ...]) -> None:
             live[atom] = None
 
 
-def _prune(block: Block, kept: tuple[int, ...]) -> tuple[tuple[Op, ...], Live]:
-    """The operations that the kept yields need, and what they read, from outside too."""
+def _prune(
+    block: Block, kept: tuple[int, ...], watched: bool = False
+) -> tuple[tuple[Op, ...], Live]:
+    """The operations that the kept yields need, and what they read, from outside too.
+
+    In a block that is ``watched``, inside the body of a ``try``, whatever an operation is for, it
+    may raise, and that decides what happens: all of them stay.
+    """
     live: Live = {}
     _read(live, tuple(block.yields[k] for k in kept))
     ops: list[Op] = []
     for op in reversed(block.ops):
-        found = _prune_op(op, live)
+        found = _prune_op(op, live, watched)
         if found is not None:
             ops.append(found)
     ops.reverse()
@@ -88,18 +94,18 @@ def _acts(op: Op) -> bool:
     return any(_acts(inner) for block in blocks(op) for inner in block.ops)
 
 
-def _prune_op(op: Op, live: Live) -> Op | None:
+def _prune_op(op: Op, live: Live, watched: bool) -> Op | None:
     used = [k for k, value in enumerate(results(op)) if value in live]
     match op:
         case Apply() | Accumulate():
-            if not used and not _acts(op):
+            if not (used or watched or _acts(op)):
                 return None
             _read(live, operands(op))
-            if not used and isinstance(op, Apply):
+            if not used and not watched and isinstance(op, Apply):
                 return Effect(op.callee, op.args, op.keywords, None, op.loc)
             return op
         case Update():
-            if not used:
+            if not (used or watched):
                 return None
             _read(live, operands(op))
             if op.result is not None and op.result not in live:
@@ -111,16 +117,16 @@ def _prune_op(op: Op, live: Live) -> Op | None:
                 return replace(op, result=None)
             return op
         case Call():
-            if not used and not _acts(op):
+            if not (used or watched or _acts(op)):
                 return None
             _read(live, op.args)
             return op
         case If():
-            if not used and not _acts(op):
+            if not (used or watched or _acts(op)):
                 return None
             keep = tuple(used)
-            then, a = _prune(op.then, keep)
-            orelse, b = _prune(op.orelse, keep)
+            then, a = _prune(op.then, keep, watched)
+            orelse, b = _prune(op.orelse, keep, watched)
             live.update(a)
             live.update(b)
             _read(live, (op.test,))
@@ -131,11 +137,11 @@ def _prune_op(op: Op, live: Live) -> Op | None:
                 results=tuple(op.results[k] for k in keep),
             )
         case For() | While():
-            return _prune_loop(op, used, live)
+            return _prune_loop(op, used, live, watched)
         case With():
-            if not used and not any(map(_acts, op.body.ops)):
+            if not (used or watched or any(map(_acts, op.body.ops))):
                 return None
-            body, inner = _prune(op.body, tuple(used))
+            body, inner = _prune(op.body, tuple(used), watched)
             live.update(inner)
             _read(live, (op.manager,))
             return replace(
@@ -144,23 +150,23 @@ def _prune_op(op: Op, live: Live) -> Op | None:
                 results=tuple(op.results[k] for k in used),
             )
         case Try():
-            return _prune_try(op, used, live)
+            return _prune_try(op, used, live, watched)
         case _:
             assert_never(op)
 
 
-def _prune_loop(op: For | While, used: list[int], live: Live) -> Op | None:
-    if not used and not _acts(op):
+def _prune_loop(op: For | While, used: list[int], live: Live, watched: bool) -> Op | None:
+    if not (used or watched or _acts(op)):
         return None
     count = len(op.streams) if isinstance(op, For) else 0
     carried = op.body.params[count:]
     keep = set(used)
     stop = (len(carried),) if op.stops else ()
     while True:
-        body, inner = _prune(op.body, (*sorted(keep), *stop))
+        body, inner = _prune(op.body, (*sorted(keep), *stop), watched)
         needed = {k for k, p in enumerate(carried) if p in inner}
         if isinstance(op, While):
-            _, tested = _prune(op.test, (0,))
+            _, tested = _prune(op.test, (0,), watched)
             needed |= {k for k, p in enumerate(op.test.params) if p in tested}
         if needed <= keep:
             break
@@ -175,7 +181,7 @@ def _prune_loop(op: For | While, used: list[int], live: Live) -> Op | None:
     inits = tuple(op.carried[k] for k in order)
     kept = tuple(op.results[k] for k in order)
     if isinstance(op, While):
-        test, tested = _prune(op.test, (0,))
+        test, tested = _prune(op.test, (0,), watched)
         live.update(tested)
         test_block = Block(tuple(op.test.params[k] for k in order), test, op.test.yields)
         made: Op = replace(op, carried=inits, test=test_block, body=block, results=kept)
@@ -185,31 +191,30 @@ def _prune_loop(op: For | While, used: list[int], live: Live) -> Op | None:
     return made
 
 
-def _prune_try(op: Try, used: list[int], live: Live) -> Op | None:
+def _prune_try(op: Try, used: list[int], live: Live, watched: bool) -> Op | None:
     inner_blocks = (op.body, *(h.body for h in op.handlers))
-    if not used and not any(_acts(o) for b in inner_blocks for o in b.ops):
+    if not (used or watched or any(_acts(o) for b in inner_blocks for o in b.ops)):
         # what may raise decides which handler runs, but no handler does anything
         return None
+    keep = tuple(used)
     made = []
     for block in inner_blocks:
-        # an operation of the body may raise: all of it is kept
-        if block is op.body:
-            for inner in block.ops:
-                _read(live, operands(inner))
-                for nested in blocks(inner):
-                    _, free = _prune(nested, tuple(range(len(nested.yields))))
-                    live.update(free)
-            ops = block.ops
-            _read(live, tuple(block.yields[k] for k in used))
-        else:
-            ops, free = _prune(block, tuple(used))
-            live.update(free)
-        made.append(Block(block.params, ops, tuple(block.yields[k] for k in used)))
+        ops, free = _prune(block, keep, watched or block is op.body)
+        live.update(free)
+        made.append(Block(block.params, ops, tuple(block.yields[k] for k in keep)))
     for handler in op.handlers:
         if handler.kinds is not None:
             _read(live, (handler.kinds,))
-    if op.final is not None:
-        _, free = _prune(op.final, ())
+    final = op.final
+    if final is not None:
+        ops, free = _prune(final, (), watched)
         live.update(free)
+        final = Block(final.params, ops, ())
     handlers = tuple(replace(h, body=b) for h, b in zip(op.handlers, made[1:], strict=True))
-    return replace(op, body=made[0], handlers=handlers, results=tuple(op.results[k] for k in used))
+    return replace(
+        op,
+        body=made[0],
+        handlers=handlers,
+        final=final,
+        results=tuple(op.results[k] for k in keep),
+    )
