@@ -1267,3 +1267,145 @@ def test_a_slice_that_ends_at_zero():
 
     x = np.array([[1.0, 2.0, 3.0]])
     close(srcad.grad(nothing)(x, 0), np.array([[2.0, 4.0, 2.0]]))
+
+
+class Weighted:
+    """A context manager that holds data: entered, left, and read afterwards."""
+
+    def __init__(self, weight):
+        self.weight = weight
+        self.total = 0.0
+
+    def __enter__(self):
+        self.total = self.weight * 2.0
+        return self
+
+    def __exit__(self, *error):
+        self.total *= self.weight
+
+    def add(self, value):
+        self.total += self.weight * value
+
+
+class Rollback:
+    def __init__(self, value):
+        self.value = value
+
+    def __enter__(self):
+        return self.value
+
+    def __exit__(self, kind, error, trace):
+        self.failed = kind is not None
+
+
+def test_a_context_manager_that_holds_data():
+    def f(x):
+        w = Weighted(x)
+        with w, np.errstate(all="ignore"):
+            w.add(x)
+        with Weighted(x * x) as inner:
+            if x > 0.0:
+                inner.add(1.0)
+        return w.total * inner.total
+
+    # (2x + x^2) x (2x^2 + x^2) x^2 = 6 x^6 + 3 x^7
+    close(srcad.grad(f)(0.7), 36 * 0.7**5 + 21 * 0.7**6)
+    close(srcad.jvp(f, (0.7,), (1.0,))[1], 36 * 0.7**5 + 21 * 0.7**6)
+
+    def returns_within(x):
+        w = Weighted(x)
+        with w:
+            if x > 0.5:
+                return w.total
+        return w.total
+
+    close(srcad.grad(returns_within)(0.7), 2.0)
+    close(srcad.grad(returns_within)(0.3), 4 * 0.3)
+
+
+def test_a_context_manager_that_holds_data_and_fails():
+    def f(x):
+        w = Weighted(x)
+        try:
+            with w:
+                w.add(x)
+                w.add(1 / math.floor(x))
+        except ZeroDivisionError:
+            pass
+        return w.total
+
+    with pytest.raises(srcad.errors.UnsupportedSyntax, match="may be half-changed"):
+        srcad.grad(f)(0.7)
+
+    def rolled(x):
+        with Rollback(x) as value:
+            value = value * x
+        return value
+
+    with pytest.raises(srcad.errors.UnsupportedSyntax, match="with Rollback"):
+        srcad.grad(rolled)(0.7)
+
+
+def test_a_manager_of_a_library_with_arguments_of_run_time():
+    def f(x, mode):
+        with np.errstate(divide=mode):
+            return np.sum(np.where(x > 0, 1 / x, 0.0))
+
+    close(srcad.grad(f)(np.array([0.0, 2.0]), "ignore"), np.array([0.0, -0.25]))
+
+
+def test_recursion_of_constants_without_an_end():
+    def f(x):
+        return x * endless(3)
+
+    with pytest.raises(RecursionError):
+        srcad.grad(f)(0.5)
+
+    def g(x):
+        return x * factorial(5)
+
+    close(srcad.grad(g)(0.5), 120.0)
+
+
+def endless(n):
+    return endless(n)
+
+
+def factorial(n):
+    return n * factorial(n - 1) if n > 0 else 1
+
+
+def test_what_a_try_body_returns_is_not_returned_by_its_handler():
+    def f(x, n):
+        try:
+            if n > 0:
+                return x * x / (n - 1)
+        except ZeroDivisionError:
+            x = 3 * x
+        return x
+
+    close(srcad.grad(f)(0.5, 1), 3.0)
+    close(srcad.grad(f)(0.5, 2), 1.0)
+    close(srcad.grad(f)(0.5, 0), 1.0)
+
+
+class Layer:
+    def __init__(self, width):
+        self.width = width
+
+    def apply(self, x):
+        return np.tanh(self.width * x)
+
+
+LAYERS = [Layer(0.5), Layer(2.0)]
+
+
+def test_objects_in_a_list_that_is_global():
+    def f(x):
+        for layer in LAYERS:
+            x = layer.apply(x)
+        return np.sum(x)
+
+    x = np.array([0.3, -0.2])
+    inner = np.tanh(0.5 * x)
+    close(srcad.grad(f)(x), (1 - np.tanh(2 * inner) ** 2) * (1 - inner**2))

@@ -17,7 +17,7 @@ from typing import Any
 from srcad.frontend.abstract import FALSE, TRUE, Abstract, Held, Items, Poison, Static
 from srcad.frontend.control import Thunk, branch, changed_keys, join_regions, run_sequence
 from srcad.frontend.fence import refusal
-from srcad.frontend.lowering import EXITS, Key, Lowering, Region, State
+from srcad.frontend.lowering import EXITS, RETURN, Key, Lowering, Region, State
 from srcad.ir import Apply, Atom, Block, Effect, Handler, If, Literal, Op, Try, Value, With, core
 from srcad.ir.infer import atom_type
 from srcad.ir.types import EXCEPTION, Number, Opaque
@@ -250,8 +250,8 @@ def _handler_state(before: State, traces: list[_Trace], main: Region) -> State:
     for trace in traces:
         keys.update(dict.fromkeys(changed_keys(before, [trace.before, *trace.later])))
     for key in keys:
-        if key[0] in ("flag", "temporary"):
-            continue
+        if key[0] in ("flag", "temporary") or key[2] == RETURN:
+            continue  # what raises has not returned
         if not raising:
             continue
         states = [s for t in raising for s in (t.before, *t.later)]

@@ -53,7 +53,7 @@ from srcad.frontend.abstract import (
     first_leaf,
 )
 from srcad.frontend.fence import check_fence, refusal
-from srcad.frontend.lowering import _PACKAGE, Frame, Lowering, Unreachable
+from srcad.frontend.lowering import _PACKAGE, RETURN, Frame, Lowering, Unreachable
 from srcad.frontend.scopes import parameters, scope_of
 from srcad.frontend.source import FunctionSource, read_function
 from srcad.ir import Atom, Literal, Value
@@ -482,16 +482,18 @@ def call_code(
     key = (code.key, tuple(recursion.describe(low, v) for v in bound.values()))
     if key in session.recursive:
         return recursion.call_outlined(low, code, bound, key)
-    if key in [k for k, _ in session.active] and _has_data(low, bound):
-        raise RecursionFound(key)
-    same = sum(k[0] == code.key for k, _ in session.active)
-    if len(session.active) > _DEPTH or same > _SAME:
+    active = [k for k, _ in session.active]
+    same = sum(k[0] == code.key for k in active)
+    deep = len(active) > _DEPTH or same > _SAME
+    if key in active and (deep or _has_data(low, bound)):
+        raise RecursionFound(key)  # of constants too, if there is no end to it
+    if deep:
         low.refuse(*refusal("recursion"))
     state, mark, dead = dict(low.state), len(low.builder.ops), low.dead
     try:
         return run_body(low, code, bound, key)
     except RecursionFound as found:
-        if found.key != key:
+        if found.key != key or key in active:  # all of them are calls of one function
             raise
         low.state, low.dead = state, dead
         del low.builder.ops[mark:]
@@ -542,7 +544,7 @@ def run_body(low: Lowering, code: Code, bound: dict[str, Abstract], key: Any) ->
 def returned(low: Lowering) -> Abstract:
     """The return value at the end of a body; None on paths that reach the end."""
     left = low.exits(("returned",))
-    value = low.state.get(low.variable("<return>"))
+    value = low.state.get(low.variable(RETURN))
     if left is False or value is None:
         return Static(None)
     inner: Abstract = value.value if isinstance(value, MaybeUnbound) else value

@@ -13,7 +13,7 @@ from typing import Any
 
 from srcad.frontend import arrays
 from srcad.frontend.abstract import FALSE, TRUE, Abstract, Static
-from srcad.frontend.lowering import EXITS, Key, Lowering, Region, State, Unreachable
+from srcad.frontend.lowering import EXITS, RETURN, Key, Lowering, Region, State, Unreachable
 from srcad.frontend.merge import Merger
 from srcad.ir import UNDEFINED, Atom, If, Value
 from srcad.ir.types import Type
@@ -164,9 +164,7 @@ def merge_key(merger: Merger, key: Key, values: list[Any]) -> Any:
         return None
     if kind == "place":
         return merger.merge_contents(values, "", merger.low.container_name(key[1]))
-    return merger.merge(
-        values, "" if kind == "temporary" else "out" if name == "<return>" else name
-    )
+    return merger.merge(values, "" if kind == "temporary" else "out" if name == RETURN else name)
 
 
 def choose(

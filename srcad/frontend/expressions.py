@@ -696,8 +696,13 @@ def evaluate_manager(low: Lowering, node: Any) -> Abstract:
     if may_suppress(callee.value):
         name = getattr(callee.value, "__name__", "this manager")
         low.refuse(*refusal("suppressing manager", name=name), node)
-    args = [low.atom(evaluate(low, a)) for a in node.args]
-    keywords = {k.arg: low.atom(evaluate(low, k.value)) for k in node.keywords}
+    values = [evaluate(low, a) for a in node.args]
+    named = {k.arg: evaluate(low, k.value) for k in node.keywords}
+    cls = callee.value
+    if isinstance(cls, type) and not all(map(calls.is_inert, (*values, *named.values()))):
+        return calls.call(low, callee, values, named)
+    args = [low.atom(v) for v in values]
+    keywords = {k: low.atom(v) for k, v in named.items()}
     manager = Value("", OBJECT)
     low.builder.effect(callee.value, *args, result=manager, **keywords)
     return manager

@@ -514,7 +514,10 @@ def _is_data(obj: Any) -> bool:
 
 
 def _structured(items: list[Any]) -> bool:
-    """Whether a list is better followed item by item: a few arrays or containers."""
+    """Whether a list is better followed item by item: a few arrays, containers or objects."""
     return len(items) <= _MANY and any(
-        isinstance(i, (np.ndarray, list, dict, tuple)) or dataclasses.is_dataclass(i) for i in items
+        isinstance(i, (np.ndarray, list, dict, tuple))
+        or dataclasses.is_dataclass(i)
+        or hasattr(i, "__dict__")
+        for i in items
     )

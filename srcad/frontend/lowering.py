@@ -81,6 +81,8 @@ Key = tuple[str, int, str]
 State = dict[Key, Any]
 
 EXITS = ("returned", "broke", "continued")
+RETURN = "<return>"
+"""The variable that holds what a function returns, where it has returned."""
 
 _PACKAGE = str(Path(__file__).parent.parent) + os.sep
 

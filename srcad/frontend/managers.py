@@ -1,4 +1,4 @@
-"""Context managers: whether an exception in the body of a ``with`` may end there."""
+"""Context managers: what they do with an exception in the body of a ``with``."""
 
 from __future__ import annotations
 
@@ -20,6 +20,21 @@ def may_suppress(made_by: Any) -> bool:
     if not inspect.isfunction(generator):
         return False
     return not inspect.isgeneratorfunction(generator) or _catches(_tree(generator))
+
+
+def reads_exception(cls: type) -> bool:
+    """Whether ``__exit__`` of a class looks at the exception that leaves the block."""
+    exit_ = getattr(cls, "__exit__", None)
+    if not inspect.isfunction(exit_):
+        return True
+    tree = _tree(exit_)
+    if tree is None:
+        return True
+    own = next(n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)).args
+    names = {a.arg for a in (*own.posonlyargs, *own.args)[1:]} | {
+        own.vararg.arg if own.vararg else ""
+    }
+    return any(isinstance(n, ast.Name) and n.id in names for n in ast.walk(tree))
 
 
 def _tree(function: Any) -> ast.AST | None:

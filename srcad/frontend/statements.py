@@ -41,7 +41,8 @@ from srcad.frontend.attempts import Except, Step, lower_try, lower_with
 from srcad.frontend.control import Thunk, branch, run_sequence
 from srcad.frontend.fence import refusal
 from srcad.frontend.loops import lower_loop
-from srcad.frontend.lowering import Key, Lowering, Unreachable
+from srcad.frontend.lowering import RETURN, Key, Lowering, Unreachable
+from srcad.frontend.managers import reads_exception
 from srcad.frontend.matching import lower_match
 from srcad.frontend.narrowing import narrow
 from srcad.frontend.scopes import bound_names
@@ -102,7 +103,7 @@ def run_statement(low: Lowering, node: Any, rest: Callable[[], None] | None) -> 
                 after_loop(low, orelse)
             case gast.Return(value=value):
                 found = NONE if value is None else expressions.evaluate(low, value)
-                low.state[low.variable("<return>")] = found
+                low.state[low.variable(RETURN)] = found
                 low.set_flag("returned", TRUE)
             case gast.Break():
                 low.set_flag("broke", TRUE)
@@ -438,8 +439,8 @@ def run_with(low: Lowering, items: list[Any], body: list[Any]) -> None:
     if isinstance(manager, ObjectRef):
         contents = low.contents(manager)
         if isinstance(contents, Fields) and contents.origin is None:
-            # entering it may change the attributes that are known here
-            low.refuse(*refusal("context manager", name="an object made in the function"))
+            _run_within(low, manager, first.optional_vars, others, body)
+            return
     target = None
     if first.optional_vars is not None:
         name = target_names(first.optional_vars)[0]
@@ -451,6 +452,24 @@ def run_with(low: Lowering, items: list[Any], body: list[Any]) -> None:
         run_with(low, others, body)
 
     lower_with(low, low.atom(manager), target, inner)
+
+
+def _run_within(
+    low: Lowering, manager: ObjectRef, target: Any, others: list[Any], body: list[Any]
+) -> None:
+    """``with`` of an object made in the function: its methods are lowered as they stand."""
+    if reads_exception(manager.cls):
+        low.refuse(*refusal("context manager", name=f"{manager.cls.__name__}(…)"))
+
+    def leave(rest: Callable[[], None] | None) -> None:
+        method = attributes.get_attribute(low, manager, "__exit__")
+        calls.call(low, method, [NONE, NONE, NONE], {})
+
+    found = calls.call(low, attributes.get_attribute(low, manager, "__enter__"), [], {})
+    if target is not None:
+        assign(low, target, found)
+    steps = [_whole(low, others, body)] if others else steps_of(low, body)
+    lower_try(low, steps, [], [], [leave])
 
 
 def _jumps(body: list[Any]) -> bool:
