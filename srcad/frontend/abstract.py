@@ -13,6 +13,7 @@ from dataclasses import field
 from typing import Any
 
 from srcad.ir import Atom, Literal, Value, View
+from srcad.ir.build import Builder
 from srcad.ir.immutable import immutable, immutable_value
 
 
@@ -92,6 +93,8 @@ class AccumulatorRef:
     """An adjoint that a rule body adds to: ``x_bar[i] += ct``; the state holds what has arrived."""
 
     place: int
+    add: Callable[[Builder, Value, Atom, Atom], Value]
+    """The adjoint with a term added at an index."""
 
 
 @immutable

@@ -274,7 +274,7 @@ def augment(low: Lowering, target: Any, op: Any, node: Any) -> None:
                 held = low.state[("place", container.place, "")]
                 index = low.atom(expressions.evaluate_index(low, index))
                 term = low.atom(expressions.evaluate(low, node))
-                version = low.builder.accumulate(held.value, index, term)
+                version = container.add(low.builder, held.value, index, term)
                 low.state[("place", container.place, "")] = Held(version)
                 return
             where = expressions.evaluate_index(low, index)

@@ -249,8 +249,10 @@ class Builder:
 
     def accumulate(self, target: Atom, index: Atom | None, term: Atom, hint: str = "") -> Value:
         """``target[index] += term``, or ``target + term``; the next version of the target."""
-        if self.simplify:
-            term = self.narrow(term, target) if index is None else scalar_of(self, term)
+        if self.simplify and index is None:
+            term = self.narrow(term, target)
+        elif self.simplify and isinstance(atom_type(target), Array):
+            term = scalar_of(self, term)  # what a dict does not have yet, the term becomes
         if self.simplify and index is None and (number := self._repeated(target, term)) is not None:
             total = self.apply(operator.add, term, number, hint=hint)
             if isinstance(total, Value):

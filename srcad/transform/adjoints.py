@@ -287,23 +287,28 @@ class Adjoints:
             whole = ListType(join_all(target.type.items))
             current = spaces.widened(self.builder, current, target, whole)
             current = self.builder.apply_typed(list, (current,), spaces.tangent_type(whole), hint)
-        kind = atom_type(current)
-        item = atom_type(term)
+        added = self.with_term(target, self.builder, current, index, term, hint)
+        self.states[target] = self._made(added)
+
+    def with_term(
+        self, target: Value, b: Builder, current: Atom, index: Atom, term: Atom, hint: str = ""
+    ) -> Value:
+        """An adjoint of the target with a term added to its items at an index."""
+        kind, item = atom_type(current), atom_type(term)
         if (
             isinstance(kind, (ListType, DictType))
-            and not (_is_plain(item) and self._items_exist(target))
             and isinstance(current, Value)
+            and not (_is_plain(item) and self._items_exist(target))
         ):
             # items that `+=` does not add: tuples and lists, and None for what does not exist
             old: Atom
             if isinstance(kind, DictType):
-                old = self.builder.apply_typed(dict.get, (current, index), item)
+                old = b.apply_typed(dict.get, (current, index), item)
             else:
-                old = self.builder.apply(operator.getitem, current, index)
-            new = self.builder.apply_typed(runtime.add, (old, term), item)
-            self.states[target] = self.builder.update(operator.setitem, current, index, new)
-            return
-        self.states[target] = self._made(self.builder.accumulate(current, index, term, hint))
+                old = b.apply(operator.getitem, current, index)
+            new = b.apply_typed(runtime.add, (old, term), item)
+            return b.update(operator.setitem, current, index, new)
+        return b.accumulate(current, index, term, hint)
 
     def _items_exist(self, target: Value) -> bool:
         kind = target.type

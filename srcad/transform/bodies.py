@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -176,11 +176,16 @@ def inline(
 
 
 def accumulate(
-    builder: Builder, rule: rules.Rule, args: list[Any], keywords: dict[str, Any], start: Atom
+    builder: Builder,
+    rule: rules.Rule,
+    args: list[Any],
+    keywords: dict[str, Any],
+    start: Atom,
+    add: Callable[[Builder, Value, Atom, Atom], Value] = Builder.accumulate,
 ) -> Value:
     """Lower a body that adds to an adjoint (``x_bar[i] += ct``); the adjoint afterwards."""
     low = lowering_into(builder)
-    ref = AccumulatorRef(low.session.new_place())
+    ref = AccumulatorRef(low.session.new_place(), add)
     assert isinstance(start, Value)
     low.state[("place", ref.place, "")] = Held(start)
     named = {k: abstract_of(low, v) for k, v in keywords.items()}

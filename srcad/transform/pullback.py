@@ -268,7 +268,8 @@ class Transposer:
             cell = bodies.accumulate(b, bound.rule, args, keywords, cell)
             adjoints.add(target, b.apply(operator.getitem, cell, Literal(())))
             return
-        adjoints.set(target, bodies.accumulate(b, bound.rule, args, keywords, start))
+        add = functools.partial(adjoints.with_term, target)
+        adjoints.set(target, bodies.accumulate(b, bound.rule, args, keywords, start, add))
 
     def refuse_lost(self, bound: Bound) -> None:
         """An active argument that the rule has no derivative for is an error, not a zero."""
