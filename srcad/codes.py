@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from srcad import rules
-from srcad.guards import Enter, Identity
+from srcad.guards import Door, Enter, Identity
 from srcad.options import Options
 from srcad.pipeline import Compiled
-from srcad.transform.library import Spec
+from srcad.transform.library import Choice, Spec
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,6 +32,10 @@ class Codes:
         self.lock = threading.RLock()
         self.scalars: dict[Any, Enter] = {}
         self.variants: dict[Any, tuple[Variant, ...]] = {}
+        self.doors: dict[Any, Door] = {}
+        """Where arrays come in, by the types of the arguments."""
+        self.choices: dict[Any, Callable[[dict[int, int]], bool]] = {}
+        """For keys of arguments: which of two ways to compute suits given sizes."""
         self.latest: Compiled | None = None
         self.example: Compiled | None = None
         """What is shown before any call."""
@@ -42,7 +46,28 @@ class Codes:
         with self.lock:
             self.scalars.clear()
             self.variants.clear()
+            self.doors.clear()
+            self.choices.clear()
             self.latest = self.example = None
+
+
+def chooser(choice: Choice, seen: dict[int, int]) -> Callable[[dict[int, int]], bool]:
+    """A choice by sizes as keys number them: ``seen`` are those of the example."""
+    symbols, decide = choice
+    names = {seen[size]: name for size, name in symbols.items() if size in seen}
+    known: dict[tuple[int, ...], bool] = {}
+
+    def choose(sizes: dict[int, int]) -> bool:
+        key = tuple(sizes)
+        found = known.get(key)
+        if found is None:
+            if len(known) >= _MANY:
+                known.clear()
+            given = {names[k]: size for size, k in sizes.items() if k in names}
+            found = known[key] = decide(given)
+        return found
+
+    return choose
 
 
 _all_codes: weakref.WeakSet[Codes] = weakref.WeakSet()

@@ -22,10 +22,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from srcad.codes import Variant, codes_of
+import numpy as np
+
+from srcad.codes import Variant, chooser, codes_of
 from srcad.dispatch import MISSING, call_signature, default_now, defaults_of, make_call
 from srcad.errors import SrcadError, UnsupportedValue
-from srcad.guards import MISS, SCALARS, AnyValue, key_of, make_entry
+from srcad.guards import MISS, SCALARS, AnyValue, Door, entered_with, key_of, make_entry
 from srcad.ir import Function
 from srcad.options import Options
 from srcad.pipeline import Compiled, Named, compile_call
@@ -173,7 +175,7 @@ class Derivative:
         if self._may_miss and any(v is MISSING for v in given):
             return self._call(*self._without_missing(given))
         sizes: dict[int, int] = {}
-        key = tuple([key_of(v, sizes) for v in given])
+        key = self._chosen(tuple([key_of(v, sizes) for v in given]), sizes)
         for variant in self._variants.get(key, ()):
             try:
                 out = variant.enter(*given, sizes=sizes)
@@ -182,7 +184,7 @@ class Derivative:
             else:
                 if out is MISS:
                     continue
-                self._register(given, variant)
+                self._register(given, variant, sizes)
                 return out
             try:
                 return self._decide(variant, caught, given, *self._layout.split(given), key)
@@ -190,7 +192,7 @@ class Derivative:
                 del caught
         positional, named = self._layout.split(given)
         variant = self._compiled_variant(key, sizes, positional, named)
-        self._register(given, variant)
+        self._register(given, variant, sizes)
         return self._enter(variant, key, given, positional, named)
 
     def _call(self, positional: Named, named: Named) -> Any:
@@ -215,9 +217,8 @@ class Derivative:
 
     def _failed(self, error: Exception, given: tuple[Any, ...]) -> Any:
         """Code entered by the first door raised."""
-        sizes: dict[int, int] = {}
-        key = tuple([key_of(v, sizes) for v in given])
         positional, named = self._layout.split(given)
+        key, sizes = self._key(positional, named)
         variant = self._variant(key, sizes, positional, named)
         return self._decide(variant, error, given, positional, named, key)
 
@@ -266,11 +267,20 @@ class Derivative:
                 positional.append((parameter.name, value))
         return tuple(positional), tuple(named)
 
-    def _register(self, given: tuple[Any, ...], variant: Variant) -> None:
-        """Let plain numbers of these types in by the first door."""
+    def _register(self, given: tuple[Any, ...], variant: Variant, sizes: dict[int, int]) -> None:
+        """Let plain numbers of these types, and arrays of these shapes, in by the first door."""
         kinds = tuple([type(v) for v in given])
         if all(k in SCALARS for k in kinds):
             self._scalars[kinds] = variant.enter
+        elif all(k in SCALARS or k is np.ndarray for k in kinds):
+            enter = entered_with(variant.enter, variant.compiled.guards, sizes)
+            with self._lock:
+                door = self._code.doors.get(kinds)
+                if door is None or door.has_first(given):  # what came first is no longer valid
+                    door = self._code.doors[kinds] = Door(given, enter)
+                    self._scalars[kinds] = door.enter
+                else:
+                    door.let_in(given, enter)
 
     # ---- compiling
 
@@ -280,8 +290,14 @@ class Derivative:
         if self.signature is not None:
             full = tuple(n for n, _ in positional), tuple(n for n, _ in named)
             if full == (self._layout.positional, self._layout.named):
-                return keys, sizes
-        return ("named", len(positional), tuple(n for n, _ in named), keys), sizes
+                return self._chosen(keys, sizes), sizes
+        given = "named", len(positional), tuple(n for n, _ in named), keys
+        return self._chosen(given, sizes), sizes
+
+    def _chosen(self, key: Any, sizes: dict[int, int]) -> Any:
+        """The key with the mode of a Jacobian, which depends on the sizes themselves."""
+        choose = self._code.choices.get(key)
+        return key if choose is None else (choose(sizes), key)
 
     def _variant(
         self,
@@ -314,6 +330,9 @@ class Derivative:
                 if variant.collect(*values, sizes=sizes) is not MISS:
                     return variant
             compiled = self._compile(positional, named, exact)
+            if compiled.choice is not None and not exact:
+                self._code.choices.setdefault(key, chooser(compiled.choice, dict(sizes)))
+                key = self._chosen(key, sizes)
             entry = make_entry(compiled.run, len(values), compiled.guards, dict(sizes))
             variant = Variant(compiled, *entry)
             self._variants[key] = (variant, *self._variants.get(key, ()))[:_VARIANTS]
@@ -336,6 +355,8 @@ class Derivative:
         return compiled.function
 
     def _compile(self, positional: Named, named: Named, exact: bool) -> Compiled:
+        if self.spec.kind == "jacobian":  # the text does not tell which mode it has, nor why
+            return self._lowered(positional, named, exact)
         request = Request(self.primal, self.spec, positional, named, exact, self.options)
         found = fetch(request)
         if found is not None:

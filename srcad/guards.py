@@ -149,6 +149,53 @@ def make_entry(
     return writer.made(run)
 
 
+def entered_with(enter: Enter, guards: Sequence[Capture], sizes: dict[int, int]) -> Enter:
+    """The entry for arguments of known sizes, with which those of other arrays are compared."""
+    if all(c.constant or type(c.seen) in SCALARS for c in guards):
+        return enter
+    return functools.partial(enter, sizes=dict(sizes))
+
+
+class Door:
+    """Where arrays come in: by dtypes and shapes, one look-up for all arguments.
+
+    The arrays that came first are compared with, which is quicker than to look up.
+    """
+
+    MOST = 128
+    """Of how many shapes the entries are kept."""
+
+    def __init__(self, given: tuple[Any, ...], enter: Enter) -> None:
+        self.known: dict[Any, Enter] = {}
+        self.places = [k for k, v in enumerate(given) if type(v) is np.ndarray]
+        self.first = [(given[k].shape, given[k].dtype) for k in self.places]
+        listed = ", ".join(f"a{k}" for k in range(len(given)))
+        same = [f"a{k}.shape == s{k} and a{k}.dtype is t{k}" for k in self.places]
+        key = "".join(f"a{k}.dtype, a{k}.shape, " for k in self.places)
+        text = (
+            f"def enter({listed}):\n"
+            f"    if {' and '.join(same)}:\n"
+            f"        return first({listed})\n"
+            f"    run = find(({key}))\n"
+            f"    return MISS if run is None else run({listed})\n"
+        )
+        namespace: dict[str, Any] = {"first": enter, "find": self.known.get, "MISS": MISS}
+        for k in self.places:
+            namespace[f"s{k}"], namespace[f"t{k}"] = given[k].shape, given[k].dtype
+        (self.enter,) = define(text, "<srcad door>", namespace)
+
+    def has_first(self, given: tuple[Any, ...]) -> bool:
+        """Whether arguments have the shapes that came first."""
+        return self.first == [(given[k].shape, given[k].dtype) for k in self.places]
+
+    def let_in(self, given: tuple[Any, ...], enter: Enter) -> None:
+        """Know the entry for arguments of these shapes."""
+        if len(self.known) >= self.MOST:
+            self.known.clear()
+        parts = [p for k in self.places for p in (given[k].dtype, given[k].shape)]
+        self.known[tuple(parts)] = enter
+
+
 class _Writer:
     def __init__(self, count: int) -> None:
         self.args = [f"a{k}" for k in range(count)]

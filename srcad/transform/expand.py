@@ -65,7 +65,7 @@ from srcad.transform.forward import Pusher
 from srcad.transform.functions import Functions
 from srcad.transform.kept import defined_in, everything_in, rename_values
 from srcad.transform.prepare import prepared
-from srcad.transform.reverse import sweep_block
+from srcad.transform.reverse import Swept, sweep_block
 from srcad.transform.signatures import argument_name
 from srcad.transform.structures import (
     leaf_atoms,
@@ -358,18 +358,11 @@ class Differentiator:
         params, count = inner.block.params, len(leaves_of(low, pattern, inner.contents))
         seed = unit_seed(low, settle(low, pattern)) if unit else None
 
-        def builder() -> Builder:
-            b = Builder(low.builder, exact=low.session.exact)
-            b.parent = None
-            b.simplify = True
-            b.shorten = self.options.shorten
-            return b
-
         swept = sweep_block(
             inner.block,
             params,
             outputs[:count],
-            builder,
+            lambda: self._builder(low),
             self._functions(low),
             seed=seed,
             managers=_managers(inner.block),
@@ -454,33 +447,16 @@ class Differentiator:
 
     # ---- forward mode
 
-    def jvp(
-        self,
-        low: Lowering,
-        function: Abstract,
-        args: list[Abstract],
-        keywords: dict[str, Abstract],
-        wrt: tuple[int | str, ...],
-        tangents: list[Abstract],
-    ) -> tuple[Abstract, Abstract]:
-        """The value of a call, and its tangent for tangents of the arguments ``wrt``."""
-        inner = self.lower_inner(low, function, args, keywords, wrt)
-        params = inner.block.params
-        varied = varied_values(inner.block, params, rules.is_constant)
-        b = Builder(low.builder, exact=low.session.exact)
-        b.parent = None
-        b.simplify = True
-        b.shorten = self.options.shorten
-        b.given = {**everything_in(inner.block), **dict.fromkeys(free_values(inner.block))}
-        b.missing = missing_values(inner.block)
+    def _pushed(self, low: Lowering, block: Block, tangents: list[Atom]) -> Block:
+        """A block with the tangents of its yields after them."""
+        params, outputs = block.params, block.yields
+        varied = varied_values(block, params, rules.is_constant)
+        b = self._builder(low)
+        b.given = {**everything_in(block), **dict.fromkeys(free_values(block))}
+        b.missing = missing_values(block)
         pusher = Pusher(lambda v: v in varied, self._functions(low))
-        found: list[Atom] = []
-        for given, tangent in zip(inner.inputs, tangents, strict=True):
-            found += match_leaves(low, given, low.state, tangent)
-        for param, atom in zip(params, found, strict=True):
-            pusher.tangents[param] = atom
-        pusher.push_ops(inner.block.ops, b)
-        outputs = inner.block.yields
+        pusher.tangents.update(zip(params, tangents, strict=True))
+        pusher.push_ops(block.ops, b)
         ends = []
         for output in outputs:
             hides = may_hide(atom_type(output)) and not is_text(atom_type(output))
@@ -494,7 +470,55 @@ class Differentiator:
                     else _zero(output)
                 )
             ends.append(end)
-        block = prune_block(b.block((), (*outputs, *ends)))
+        return prune_block(b.block((), (*outputs, *ends)))
+
+    def _builder(self, low: Lowering) -> Builder:
+        """A builder of derivative code, with nothing around it."""
+        b = Builder(low.builder, exact=low.session.exact)
+        b.parent = None
+        b.simplify = True
+        b.shorten = self.options.shorten
+        return b
+
+    def sweeps(
+        self,
+        low: Lowering,
+        function: Abstract,
+        args: list[Abstract],
+        keywords: dict[str, Abstract],
+        wrt: tuple[int | str, ...],
+    ) -> tuple[Inner, Block, Swept]:
+        """A call as a block, that with one tangent, and its two sweeps, to be compared."""
+        inner = self.lower_inner(low, function, args, keywords, wrt)
+        block = inner.block
+        directions: list[Atom] = [Value("", spaces.tangent_type(p.type)) for p in block.params]
+        swept = sweep_block(
+            block,
+            block.params,
+            block.yields,
+            lambda: self._builder(low),
+            self._functions(low),
+            managers=_managers(block),
+            options=self.options,
+        )
+        return inner, self._pushed(low, block, directions), swept
+
+    def jvp(
+        self,
+        low: Lowering,
+        function: Abstract,
+        args: list[Abstract],
+        keywords: dict[str, Abstract],
+        wrt: tuple[int | str, ...],
+        tangents: list[Abstract],
+    ) -> tuple[Abstract, Abstract]:
+        """The value of a call, and its tangent for tangents of the arguments ``wrt``."""
+        inner = self.lower_inner(low, function, args, keywords, wrt)
+        params, outputs = inner.block.params, inner.block.yields
+        found: list[Atom] = []
+        for given, tangent in zip(inner.inputs, tangents, strict=True):
+            found += match_leaves(low, given, low.state, tangent)
+        block = self._pushed(low, inner.block, found)
         names: dict[Value, Any] = dict(zip(params, inner.inits, strict=True))
         made = rename_values(block, names)
         for op in made.ops:

@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from srcad import rules, runtime
+from srcad.analysis.cost import Costs
 from srcad.errors import NotDifferentiable, SourceError
 from srcad.frontend import containers, iteration
 from srcad.frontend.abstract import (
@@ -33,12 +34,11 @@ from srcad.frontend.abstract import (
     TupleRef,
 )
 from srcad.frontend.lowering import Lowering
-from srcad.ir import Literal, Value
+from srcad.ir import Block, Literal, Value
 from srcad.ir.core import make_tuple
 from srcad.ir.infer import atom_type
 from srcad.ir.types import (
     Array,
-    Dim,
     NumPyScalar,
     dims_of,
     is_complex,
@@ -87,6 +87,9 @@ class Split:
         raise TypeError("compiled, not called")
 
 
+Choice = tuple[dict[int, str], Callable[[dict[str, int]], bool]]
+"""The symbols of the example's sizes, and whether forward mode suits given sizes."""
+
 _TRANSFORMS: dict[Any, Callable[..., Any]] = {}
 
 
@@ -110,6 +113,9 @@ class CompilerLibrary:
         self.differentiator = Differentiator(options)
         self.split: tuple[Pulled, dict[Any, Any]] | None = None
         self.is_opaque_function = options.is_opaque
+        self.choice: Choice | None = None
+        """How the mode of the Jacobian that is compiled was chosen."""
+        self._choosing = False
 
     def is_known(self, function: object) -> bool:
         """Whether a function is a primitive."""
@@ -185,9 +191,13 @@ class CompilerLibrary:
             case "jacfwd":
                 return self._jacfwd(low, spec, function, args, keywords, wrt)
             case "jacobian":
-                if self._prefers_forward(low, function, args, keywords, wrt):
-                    return self._jacfwd(low, spec, function, args, keywords, wrt)
-                return self._jacrev(low, spec, function, args, keywords, wrt)
+                outermost, self._choosing = not self._choosing, True
+                try:
+                    forward = self._prefers_forward(low, function, args, keywords, wrt, outermost)
+                    chosen = self._jacfwd if forward else self._jacrev
+                    return chosen(low, spec, function, args, keywords, wrt)
+                finally:
+                    self._choosing = not outermost
             case "derivative":
                 for which in wrt:
                     self._check_scalar(low, function, which, args, keywords)
@@ -329,34 +339,35 @@ class CompilerLibrary:
         args: list[Abstract],
         keywords: dict[str, Abstract],
         wrt: tuple[int | str, ...],
+        outermost: bool,
     ) -> bool:
-        """Whether the function has fewer inputs than outputs, at the sizes of the example."""
+        """Whether tangents cost less than adjoints, at the sizes of the example.
+
+        A tangent for each input, or one forward sweep and a reverse sweep for each output.
+        """
         state, mark = dict(low.state), len(low.builder.ops)
-        inner = self.differentiator.lower_inner(low, function, args, keywords, wrt)
-        low.state = state
-        del low.builder.ops[mark:]
-        sizes = {name: size for size, name in low.session.importer.sizes.items()}
+        try:
+            inner, tangent, swept = self.differentiator.sweeps(low, function, args, keywords, wrt)
+        finally:
+            low.state = state
+            del low.builder.ops[mark:]
+        kinds = [p.type for p in inner.block.params], [atom_type(y) for y in inner.block.yields]
+        first = Block((), swept.forward, ())
 
-        def count(kinds: list[Any]) -> float:
-            total = 0.0
-            for kind in kinds:
-                dims = dims_of(kind)
-                if dims is None:
-                    return float("nan")
-                product = 1.0
-                for d in dims:
-                    if isinstance(d, Dim) and d.base in sizes:
-                        product *= max(sizes[d.base] - d.drop, 0)
-                    elif isinstance(d, int):
-                        product *= d
-                    else:
-                        return float("nan")
-                total += product
-            return total
+        def decide(sizes: dict[str, int]) -> bool:
+            costs = Costs({**sizes})
+            inputs, outputs = map(costs.entries, kinds)
+            if inputs is None or outputs is None:
+                return False
+            if any(map(is_complex, kinds[1])) and not any(map(is_complex, kinds[0])):
+                return True  # reverse mode would refuse it
+            forward = inputs * costs.of(tangent)
+            return forward < costs.of(first) + outputs * costs.of(swept.reverse)
 
-        inputs = count([p.type for p in inner.block.params])
-        outputs = count([atom_type(y) for y in inner.block.yields])
-        return inputs < outputs
+        symbols = dict(low.session.importer.sizes)
+        if outermost:
+            self.choice = symbols, decide
+        return decide({name: size for size, name in symbols.items()})
 
     def _jacrev(
         self,
