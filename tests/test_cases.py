@@ -1409,3 +1409,34 @@ def test_objects_in_a_list_that_is_global():
     x = np.array([0.3, -0.2])
     inner = np.tanh(0.5 * x)
     close(srcad.grad(f)(x), (1 - np.tanh(2 * inner) ** 2) * (1 - inner**2))
+
+
+def test_a_list_that_holds_what_is_swapped_after_it():
+    """The list of one iteration is no longer looked into in the next."""
+
+    def f(x, y, n):
+        u = x * y
+        k = 0
+        while k < n and y[-1] > 0.0:
+            for i in range(3):
+                pair = [u, y]
+                pair[0][-4] -= y[i]
+            u, x = x, u
+            k += 1
+        return np.sum(u * x[1])
+
+    def by_hand(x, y, n):
+        u = x * y
+        for _ in range(n):
+            u = u - np.sum(y[:3]) * np.array([1.0, 0.0, 0.0, 0.0])
+            u, x = x, u
+        return np.sum(u * x[1])
+
+    x, y = np.array([0.3, -0.4, 0.5, 0.7]), np.array([0.2, 1.1, -0.6, 0.9])
+    for n in (0, 1, 2):
+        for one, other in zip(
+            srcad.grad(f, argnums=(0, 1))(x, y, n),
+            srcad.grad(by_hand, argnums=(0, 1))(x, y, n),
+            strict=True,
+        ):
+            close(one, other)

@@ -91,6 +91,13 @@ class NeedsExact(Exception):
     """The fast view of NumPy scalars as Python floats does not fit this function."""
 
 
+LEFT = Poison(
+    "which object this is depends on data: it differs between iterations",
+    "use it inside the iteration that binds it, or bind it before the loop",
+)
+"""What is held by a place whose contents have gone to another one."""
+
+
 class NeedsBuffer(Exception):
     """Arrays made by these expressions are written: lower again with their memory as places."""
 
@@ -362,12 +369,13 @@ class Lowering:
             self.refuse(held.message, held.hint)
         return held
 
-    def held_in(self, state: State, place: int) -> Contents:
+    def held_in(self, state: State, place: int) -> Contents | Poison:
         """What a place holds in a state."""
         key: Key = ("place", place, "")
         if key not in state:
-            state[key] = self.session.initial[place]
-        found: Contents = state[key]
+            # of a place that merging has left behind nothing is known any more
+            state[key] = self.session.initial.get(place, LEFT)
+        found: Contents | Poison = state[key]
         return found
 
     def set_contents(
