@@ -56,8 +56,8 @@ from srcad.frontend.lowering import Frame, Lowering, is_leaf
 from srcad.frontend.managers import may_suppress
 from srcad.frontend.narrowing import narrow
 from srcad.ir import Atom, Literal, Value
-from srcad.ir.build import may_be_complex, real_power
 from srcad.ir.core import format_value, literal_values, make_fstring
+from srcad.ir.numbers import may_be_complex, real_power
 from srcad.ir.types import (
     BOOL,
     NOTHING,

@@ -45,7 +45,7 @@ from srcad.frontend.access import Access, Argument, Attribute, Global, Has, Item
 from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Frame, Lowering, Session
 from srcad.ir import Literal, Value
-from srcad.ir.build import scalars_as_python
+from srcad.ir.numbers import scalars_as_python
 from srcad.ir.types import (
     SMALLEST,
     UNKNOWN,

@@ -15,7 +15,7 @@ from srcad.ir.build import Builder
 from srcad.ir.core import make_list, make_tuple
 from srcad.ir.infer import atom_type
 from srcad.ir.sharing import READ_ONLY, views
-from srcad.ir.shortcuts import without_new_axes
+from srcad.ir.simplify.shortcuts import without_new_axes
 from srcad.ir.types import (
     Array,
     DictType,

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from srcad.ir import Apply, Atom, Block, For, Function, If, Literal, Value, While
-from srcad.ir.build import fold_literals
+from srcad.ir.folding import fold_literals
 from srcad.ir.infer import atom_type
 from srcad.ir.types import BOOL, Array, Number
 from srcad.ir.walk import all_ops, blocks, map_atoms, operands, results

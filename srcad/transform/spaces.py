@@ -12,9 +12,10 @@ import numpy as np
 
 from srcad import runtime
 from srcad.ir import Atom, Literal, Value
-from srcad.ir.build import Builder, simplify_unbroadcast
+from srcad.ir.build import Builder
 from srcad.ir.core import make_dict, make_list, make_tuple
 from srcad.ir.infer import atom_type
+from srcad.ir.simplify.shapes import simplify_unbroadcast
 from srcad.ir.types import (
     COMPLEX,
     FLOAT,

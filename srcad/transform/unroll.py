@@ -14,8 +14,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from srcad.ir import UNDEFINED, Apply, Atom, Block, For, Literal, Op, Range, Value, While
-from srcad.ir.build import fold_literals
 from srcad.ir.core import literal_values
+from srcad.ir.folding import fold_literals
 from srcad.ir.types import Number
 from srcad.ir.walk import copy_block, free_values, map_atoms, map_blocks
 

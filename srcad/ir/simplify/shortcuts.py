@@ -19,6 +19,7 @@ import numpy as np
 
 from srcad.ir.core import Atom, Literal, Value
 from srcad.ir.infer import atom_type
+from srcad.ir.numbers import number_of
 from srcad.ir.types import Array, dims_of, same_shape
 
 if TYPE_CHECKING:
@@ -27,19 +28,13 @@ if TYPE_CHECKING:
 _ALL = slice(None)
 
 
-def number(atom: Atom) -> float | None:
-    """The number that a literal is."""
-    value = atom.value if isinstance(atom, Literal) else None
-    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
-
-
 def constant_product(b: Builder, x: Atom, y: Atom) -> Atom | None:
     """A number times a product with a number.
 
     One of them is a power of two, so that rounding is the same in either order.
     """
     for this, other in ((x, y), (y, x)):
-        factor = number(this)
+        factor = number_of(this)
         if not factor:
             continue
         found = _scaled(b, factor, other, 1)
@@ -53,7 +48,7 @@ def _scaled(b: Builder, factor: float, product: Atom, depth: int) -> Atom | None
     if op is None or op.callee is not operator.mul or not isinstance(op.result.type, Array):
         return None
     for inner, rest in (op.args, op.args[::-1]):
-        known = number(inner)
+        known = number_of(inner)
         if known is None:
             continue
         if not (_is_power_of_two(factor) or _is_power_of_two(known)):
@@ -137,7 +132,7 @@ _DEPTH = 6
 
 def is_off_zero(b: Builder, x: Atom, depth: int = _DEPTH) -> bool:
     """Whether a number, or all of an array, is larger than some positive number: 1 + exp(x)."""
-    value = number(x)
+    value = number_of(x)
     if value is not None:
         return value > 0
     op = b.origin(x)
@@ -155,7 +150,7 @@ def is_off_zero(b: Builder, x: Atom, depth: int = _DEPTH) -> bool:
 
 
 def _is_not_negative(b: Builder, x: Atom, depth: int) -> bool:
-    value = number(x)
+    value = number_of(x)
     if value is not None:
         return value >= 0
     op = b.origin(x)
@@ -166,7 +161,7 @@ def _is_not_negative(b: Builder, x: Atom, depth: int) -> bool:
     if op.callee in (operator.mul, np.multiply) and op.args[0] is op.args[1]:
         return True
     if op.callee in (operator.pow, np.power):
-        power = number(op.args[1])
+        power = number_of(op.args[1])
         return power is not None and power == int(power) and int(power) % 2 == 0
     if op.callee in (operator.add, operator.mul, np.add, np.multiply):
         return all(_is_not_negative(b, a, depth - 1) for a in op.args)
@@ -178,7 +173,7 @@ def is_bounded(b: Builder, x: Atom) -> bool:
     op = b.origin(x)
     if op is None or op.callee not in (operator.truediv, np.divide):
         return False
-    return number(op.args[0]) is not None and is_off_zero(b, op.args[1])
+    return number_of(op.args[0]) is not None and is_off_zero(b, op.args[1])
 
 
 def repeated_number(b: Builder, atom: Atom) -> Atom | None:

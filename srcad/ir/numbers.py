@@ -1,0 +1,91 @@
+"""Scalars: which are Python floats, and what a power of them is."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from srcad.ir.core import (
+    Atom,
+    Literal,
+)
+from srcad.ir.infer import atom_type
+from srcad.ir.types import (
+    BOOL,
+    FLOAT,
+    DictType,
+    ListType,
+    Number,
+    NumPyScalar,
+    Optional,
+    TupleType,
+    Type,
+)
+
+if TYPE_CHECKING:
+    from srcad.ir.build import Builder
+
+
+def number_of(atom: Atom) -> float | None:
+    """The number that a literal is."""
+    value = atom.value if isinstance(atom, Literal) else None
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def scalars_as_python(kind: Type) -> Type:
+    """The type with NumPy float64 scalars counted as Python floats."""
+    match kind:
+        case NumPyScalar(dtype="float64"):
+            return FLOAT
+        case NumPyScalar(dtype="bool"):
+            return BOOL
+        case TupleType(items=items, cls=cls):
+            return TupleType(tuple(map(scalars_as_python, items)), cls)
+        case ListType(item=item):
+            return ListType(scalars_as_python(item))
+        case DictType(item=item):
+            return DictType(scalars_as_python(item))
+        case Optional(item=item):
+            return Optional(scalars_as_python(item))
+    return kind
+
+
+def is_real_number(atom: Atom) -> bool:
+    if isinstance(atom, Literal):
+        return isinstance(atom.value, (int, float)) and not isinstance(atom.value, np.generic)
+    return isinstance(atom.type, Number) and atom.type.kind != "complex"
+
+
+def is_narrow(atom: Atom) -> bool:
+    """Whether an atom is a NumPy scalar of single precision, or was computed beside one."""
+    kind = atom_type(atom)
+    narrow = ("float16", "float32", "complex64", "float64")
+    return isinstance(kind, NumPyScalar) and kind.dtype in narrow
+
+
+def real_power(b: Builder, x: Atom, y: Atom) -> Atom | None:
+    """A power by what raises where Python gives a complex number; None where it never does."""
+    if not may_be_complex(x, y):
+        return None
+    return b.apply(math.sqrt, x) if number_of(y) == 0.5 else b.apply(math.pow, x, y)
+
+
+def may_be_complex(x: Atom, y: Atom) -> bool:
+    """Whether a power of Python's numbers is complex where the base is negative."""
+    if not (is_real_number(x) and is_real_number(y)):
+        return False
+    known, base = number_of(y), number_of(x)
+    if known is not None:
+        return known != int(known) if abs(known) < float("inf") else False
+    return (
+        number_kind(y) in ("float", "real")
+        and "float" in (number_kind(x), number_kind(y))
+        and (base is None or base < 0)
+    )
+
+
+def number_kind(atom: Atom) -> str:
+    kind = atom_type(atom)
+    return kind.kind if isinstance(kind, Number) else ""
