@@ -15,8 +15,9 @@ from srcad import points, runtime
 from srcad.derivative import Derivative, make_derivative
 from srcad.options import Choices, chosen, mark_opaque
 from srcad.transform import inside
+from srcad.transform.calls import Spec
 from srcad.transform.inside import checked_argnums
-from srcad.transform.library import Spec, transform
+from srcad.transform.library import transform
 
 __all__ = [
     "Derivative",

@@ -13,7 +13,8 @@ from srcad import rules
 from srcad.guards import Door, Enter, Identity
 from srcad.options import Options
 from srcad.pipeline import Compiled
-from srcad.transform.library import Choice, Spec
+from srcad.transform.calls import Spec
+from srcad.transform.jacobians import Choice
 
 
 @dataclass(frozen=True, slots=True, eq=False)

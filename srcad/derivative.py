@@ -33,7 +33,7 @@ from srcad.options import Options
 from srcad.pipeline import Compiled, Named, compile_call
 from srcad.primal import annotate, copied, name_of, run_primal
 from srcad.stored import Request, fetch, keep
-from srcad.transform.library import Spec
+from srcad.transform.calls import Spec
 
 _TITLES = {
     "grad": "Gradient of {name}.",

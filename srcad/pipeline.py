@@ -42,7 +42,8 @@ from srcad.transform.functions import reachable
 from srcad.transform.fuse import fused
 from srcad.transform.indices import write_out_indices
 from srcad.transform.inplace import tidy_writes
-from srcad.transform.library import Choice, CompilerLibrary, Split
+from srcad.transform.jacobians import Choice
+from srcad.transform.library import CompilerLibrary, Split
 from srcad.transform.ownership import own_results
 from srcad.transform.writes import writes_arrays
 

@@ -22,7 +22,8 @@ from srcad.pipeline import CompiledPair, Named, compile_vjp
 from srcad.primal import annotate, copied, name_of, run_primal
 from srcad.stored import Request, fetch, keep
 from srcad.transform import inside
-from srcad.transform.library import CompilerLibrary, Spec, placed
+from srcad.transform.calls import Spec
+from srcad.transform.library import CompilerLibrary, placed
 from srcad.transform.signatures import argument_name
 
 __all__ = ["Pullback", "VjpMaker", "at_point", "check_alike", "vjp"]

@@ -8,6 +8,7 @@ import numpy as np
 
 from srcad import runtime
 from srcad.errors import NotDifferentiable
+from srcad.frontend import containers
 from srcad.frontend.abstract import (
     Abstract,
     ObjectRef,
@@ -142,3 +143,14 @@ def _not_scalar(low: Lowering, what: str, hint: str) -> None:
         f"grad needs a function that returns one real scalar; this one returns {what}",
         hint,
     )
+
+
+def unit_tangent(low: Lowering, value: Abstract) -> Abstract:
+    """The unit tangent of a number, of its kind: methods of NumPy are called on it."""
+    kind = value.type if isinstance(value, Value) else None
+    if isinstance(kind, Array):
+        dtype = () if kind.dtype is None else (Literal(np.dtype(kind.dtype).type),)
+        return containers.wrap(low, low.builder.apply(np.ones, Literal(()), *dtype))
+    if isinstance(kind, NumPyScalar):
+        return low.builder.apply_typed(np.dtype(kind.dtype).type, (Literal(1.0),), kind)
+    return Static(1.0)

@@ -59,8 +59,16 @@ from srcad.ir.walk import all_ops, copy_block, free_values
 from srcad.options import DEFAULTS, Options
 from srcad.transform import spaces
 from srcad.transform.adjoints import refuse_hidden
+from srcad.transform.calls import DifferentiatedCall
 from srcad.transform.dce import prune_block
-from srcad.transform.defined import check_constant, check_input, kind_name, refuse_input, unit_seed
+from srcad.transform.defined import (
+    check_constant,
+    check_input,
+    kind_name,
+    refuse_input,
+    require_present,
+    unit_seed,
+)
 from srcad.transform.forward import Pusher
 from srcad.transform.functions import Functions
 from srcad.transform.kept import defined_in, everything_in, rename_values
@@ -128,13 +136,16 @@ class Differentiator:
 
     def lower_inner(
         self,
-        low: Lowering,
-        function: Abstract,
-        args: list[Abstract],
-        keywords: dict[str, Abstract],
-        wrt: tuple[int | str, ...],
+        call: DifferentiatedCall,
     ) -> Inner:
-        """Lower a call of ``function`` as a block of the leaves of the arguments ``wrt``."""
+        """Lower a call as a block of the leaves of the arguments it is differentiated by."""
+        low, function, args, keywords, wrt = (
+            call.low,
+            call.function,
+            call.args,
+            call.keywords,
+            call.wrt,
+        )
         params: list[Value] = []
         inits: list[Atom] = []
         state = dict(low.state)
@@ -164,7 +175,7 @@ class Differentiator:
         inputs = []
         for which in wrt:
             label = argument_name(function, which)
-            source = keywords[which] if isinstance(which, str) else args[which]
+            source = call.argument(which)
             if isinstance(source, Static):
                 check_constant(low, label, source.value)
             fresh = self._fresh(low, source, label, leaf)
@@ -330,11 +341,7 @@ class Differentiator:
 
     def vjp(
         self,
-        low: Lowering,
-        function: Abstract,
-        args: list[Abstract],
-        keywords: dict[str, Abstract],
-        wrt: tuple[int | str, ...],
+        call: DifferentiatedCall,
         *,
         has_aux: bool = False,
         unit: bool = False,
@@ -344,7 +351,7 @@ class Differentiator:
 
         With ``unit`` the value has to be a real scalar and its cotangent is 1, without a seed.
         """
-        inner = self.lower_inner(low, function, args, keywords, wrt)
+        low, inner = call.low, self.lower_inner(call)
         outputs = inner.block.yields
         pattern = inner.result
         if has_aux:
@@ -482,14 +489,10 @@ class Differentiator:
 
     def sweeps(
         self,
-        low: Lowering,
-        function: Abstract,
-        args: list[Abstract],
-        keywords: dict[str, Abstract],
-        wrt: tuple[int | str, ...],
+        call: DifferentiatedCall,
     ) -> tuple[Inner, Block, Swept]:
         """A call as a block, that with one tangent, and its two sweeps, to be compared."""
-        inner = self.lower_inner(low, function, args, keywords, wrt)
+        low, inner = call.low, self.lower_inner(call)
         block = inner.block
         directions: list[Atom] = [Value("", spaces.tangent_type(p.type)) for p in block.params]
         swept = sweep_block(
@@ -505,15 +508,11 @@ class Differentiator:
 
     def jvp(
         self,
-        low: Lowering,
-        function: Abstract,
-        args: list[Abstract],
-        keywords: dict[str, Abstract],
-        wrt: tuple[int | str, ...],
+        call: DifferentiatedCall,
         tangents: list[Abstract],
     ) -> tuple[Abstract, Abstract]:
-        """The value of a call, and its tangent for tangents of the arguments ``wrt``."""
-        inner = self.lower_inner(low, function, args, keywords, wrt)
+        """The value of a call, and its tangent for tangents of the arguments."""
+        low, inner = call.low, self.lower_inner(call)
         params, outputs = inner.block.params, inner.block.yields
         found: list[Atom] = []
         for given, tangent in zip(inner.inputs, tangents, strict=True):
@@ -530,6 +529,12 @@ class Differentiator:
         }
         literal = iter(made.yields[count:])
         return value, tangents_of(low, inner.result, inner.contents, tangent_of, literal)
+
+    def tangent(self, call: DifferentiatedCall, directions: list[Abstract]) -> Abstract:
+        """The derivative of a call in one direction."""
+        value, found = self.jvp(call, directions)
+        require_present(call.low, value)
+        return found
 
 
 def check_scopes(block: Block) -> None:

@@ -13,7 +13,8 @@ from srcad.frontend import containers
 from srcad.frontend.abstract import Abstract, Intrinsic, Static, Transformed, TupleRef
 from srcad.frontend.lowering import Lowering
 from srcad.options import Choices
-from srcad.transform.library import CompilerLibrary, Spec
+from srcad.transform.calls import DifferentiatedCall, Spec
+from srcad.transform.library import CompilerLibrary
 
 Handler = Callable[[CompilerLibrary, Lowering, list[Any], dict[str, Any]], Any]
 
@@ -83,8 +84,8 @@ def vjp(library: CompilerLibrary, low: Lowering, args: list[Any], keywords: dict
     has_aux = isinstance(aux, Static) and bool(aux.value)
     if rest:
         low.refuse(f"vjp has no argument {next(iter(rest))!r}", "pass the primals by position")
-    wrt = tuple(range(len(args) - 1))
-    pulled = library.differentiator.vjp(low, args[0], list(args[1:]), {}, wrt, has_aux=has_aux)
+    call = DifferentiatedCall(low, args[0], list(args[1:]), wrt=tuple(range(len(args) - 1)))
+    pulled = library.differentiator.vjp(call, has_aux=has_aux)
 
     def pull(low: Lowering, cts: list[Any], named: dict[str, Any]) -> Any:
         return library.differentiator.pull(low, pulled, cts[0])
@@ -104,8 +105,8 @@ def jvp(library: CompilerLibrary, low: Lowering, args: list[Any], keywords: dict
     directions = containers.unpack(low, named["tangents"])
     if len(points) != len(directions):
         low.refuse("jvp needs one tangent for each primal", "")
-    wrt = tuple(range(len(points)))
-    made = library.differentiator.jvp(low, named["fun"], points, {}, wrt, directions)
+    call = DifferentiatedCall(low, named["fun"], points, wrt=tuple(range(len(points))))
+    made = library.differentiator.jvp(call, directions)
     return TupleRef(made)
 
 
