@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 import srcad
-from benchmarks import compiling, dispatching, memory, scalar
+from benchmarks import compiling, crossover, dispatching, memory, scalar
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=main.__doc__)
     parser.add_argument("--json", metavar="FILE", default="benchmarks.json", type=Path)
-    parser.add_argument("--only", choices=["scalar", "compile", "dispatch", "memory"])
+    parser.add_argument("--only", choices=["scalar", "compile", "dispatch", "memory", "jacobian"])
     parser.add_argument("--tiny", action="store_true", help="only see that it runs")
     options = parser.parse_args(argv)
     rounds, budget, most = (1, 1e-4, 3) if options.tiny else (5, 0.01, None)
@@ -35,6 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         ("compile", compiling, lambda: compiling.measure(1 if options.tiny else 9)),
         ("dispatch", dispatching, lambda: dispatching.measure(rounds, budget)),
         ("memory", memory, lambda: memory.measure(rounds, budget, options.tiny)),
+        ("jacobian", crossover, lambda: crossover.measure(rounds, budget, options.tiny)),
     ):
         if options.only not in (None, name):
             continue

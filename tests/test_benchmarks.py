@@ -3,9 +3,10 @@
 import json
 import math
 
+import numpy as np
 import pytest
 
-from benchmarks import compiling, memory, scalar, timing
+from benchmarks import compiling, crossover, memory, scalar, timing
 from benchmarks.__main__ import main
 from benchmarks.fifty_lines import TEXT
 from srcad.testing import check_grads
@@ -78,3 +79,14 @@ def test_the_memory_of_a_gradient_is_measured():
         assert list(one["peak bytes"]) == list(memory.TINY)
         assert all(p["gradient"] > 0 and p["primal"] > 0 for p in one["peak bytes"].values())
     assert len(memory.lines(found)) == 1 + len(memory.LOOPS)
+
+
+def test_the_modes_of_a_jacobian_are_compared():
+    found = crossover.measure(1, 1e-5, tiny=True)
+    assert set(found) == {"1, 2", "2, 1"}
+    assert all(ratio > 0 for row in found.values() for ratio in row.values())
+    assert "of the better mode" in crossover.lines(found)[-1]
+    x, w = crossover.arguments(3, 2)
+    np.testing.assert_array_equal(crossover.chains(x, w), crossover.listed(x, w))
+    ahead = {"1, 9": {"jacfwd": 1.0, "jacrev": 2.0}, "9, 1": {"jacfwd": 2.0, "jacrev": 1.0}}
+    assert crossover.crossing(ahead) == "reverse mode costs less from (n, m) = (9, 1) on"
