@@ -69,6 +69,22 @@ def check_alike(value: Any, given: Any, what: str, where: str = "") -> None:
                 check_alike(part, getattr(given, field.name), what, f"{where}.{field.name}")
 
 
+def in_space_of(value: Any, given: Any) -> Any:
+    """A cotangent whose numbers are complex where those of the value are."""
+    match value:
+        case tuple() | list():
+            parts = [in_space_of(v, g) for v, g in zip(value, given, strict=True)]
+            if all(new is old for new, old in zip(parts, given, strict=True)):
+                return given
+            return type(given)(*parts) if hasattr(given, "_fields") else type(given)(parts)
+        case dict():
+            return {key: in_space_of(part, given[key]) for key, part in value.items()}
+        case np.ndarray() | np.generic() | complex() if np.iscomplexobj(value):
+            if not np.iscomplexobj(given):
+                return given + 0j
+    return given
+
+
 def _described(value: Any) -> str:
     match value:
         case np.ndarray():
@@ -94,6 +110,7 @@ class Pullback:
     def __call__(self, ct: Any) -> Any:
         """The gradients for a cotangent of the shape and structure of the value."""
         check_alike(self._value, ct, "cotangent")
+        ct = in_space_of(self._value, ct)
         try:
             return self._pair.reverse.run(self._saved, ct)
         except ArithmeticError:

@@ -7,6 +7,7 @@ import math
 import re
 import threading
 import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
@@ -1440,3 +1441,20 @@ def test_a_list_that_holds_what_is_swapped_after_it():
             strict=True,
         ):
             close(one, other)
+
+
+def test_a_real_cotangent_of_a_complex_value():
+    """Indexing adds to a copy of the cotangent, which must have room for imaginary parts."""
+
+    def f(x):
+        z = np.linalg.eig(x)[1]
+        return {"whole": (z * np.exp(1j * x[0, 0]), 1j * x[0, 0]), "first": z[0] * 1.0}
+
+    x = np.array([[1.0, 2.0], [-3.0, 0.5]])
+    value, pullback = srcad.vjp(f, x)
+    real = {"whole": (np.ones((2, 2)), 2.0), "first": np.array([0.5, 2.0])}
+    same = {"whole": (np.ones((2, 2)) + 0j, 2.0 + 0j), "first": np.array([0.5, 2.0]) + 0j}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        close(pullback(real)[0], pullback(same)[0])
+    assert real["whole"][1] == 2.0

@@ -206,7 +206,10 @@ def written(low: Lowering, value: Abstract) -> NoReturn:
     if owner:
         low.refuse(*refusal("array outside", name=owner))
     become_buffers(low, value)
-    low.refuse(*refusal("shared array" if _sites(low, value) else "index write"), kind=NeedsUnroll)
+    if _sites(low, value):
+        low.refuse(*refusal("shared array"), kind=NeedsUnroll)
+    is_array = isinstance(value, Value) and isinstance(value.type, Array)
+    low.refuse(*refusal("index write" if is_array else "object write"), kind=NeedsUnroll)
 
 
 def become_buffers(low: Lowering, value: Abstract) -> None:

@@ -60,6 +60,10 @@ REFUSED: dict[str, Refusal] = {
         "writing into an array whose memory srcad cannot trace",
         "write into a copy: np.copy(x)",
     ),
+    "object write": Refusal(
+        "writing into an object whose type is known at run time only",
+        "use a list, a dict or an array that is made in the function",
+    ),
     "shared array": Refusal(
         "writing into an array that something else may also refer to",
         "write into a copy, or store copies elsewhere: np.copy(x)",

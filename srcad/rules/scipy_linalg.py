@@ -180,9 +180,14 @@ def cholesky(a, lower=False, overwrite_a=False, check_finite=True):
 
 @composition(sl.cho_factor, wrt="a")
 def cho_factor(a, lower=False, overwrite_a=False, check_finite=True):
-    """The other triangle of the factor is that of the matrix."""
+    """The other triangle is as SciPy leaves it: that of the matrix, or zeros in later versions."""
     factor = np.linalg.cholesky(a, upper=not lower)
-    return factor + (np.triu(a, 1) if lower else np.tril(a, -1)), lower
+    if not _CLEARS:
+        factor = factor + (np.triu(a, 1) if lower else np.tril(a, -1))
+    return factor, lower
+
+
+_CLEARS = bool(sl.cho_factor(np.array([[2.0, 1.0], [1.0, 2.0]]))[0][1, 0] == 0)
 
 
 @composition(sl.cho_solve, wrt=("c_and_lower", "b"), sequences=("c_and_lower",))
@@ -279,7 +284,9 @@ def eig(a, b=None, left=False, right=True, overwrite_a=False, overwrite_b=False,
     if b is not None or left or not right:
         raise MissingRule(None, "eig is supported for one matrix and its right eigenvectors")
     w, v = np.linalg.eig(a)
-    return w + 0j, v
+    if np.iscomplexobj(a) or np.any(np.imag(w) != 0):
+        return w + 0j, v
+    return w + 0j, np.real(v)
 
 
 @differential(sl.eigh)
