@@ -38,6 +38,7 @@ ORDER = (
     "testing",
     "report",
     "cli",
+    "__main__",
 )
 """A layer may import itself and those before it."""
 

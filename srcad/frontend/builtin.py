@@ -51,7 +51,7 @@ from srcad.frontend.abstract import (
 from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Frame, Handler, Lowering
 from srcad.ir import Value
-from srcad.ir.types import Array, Number, NumPyScalar
+from srcad.ir.types import Array, Number, NumPyScalar, Opaque, Optional, Unknown
 
 
 def hashable(obj: object) -> bool:
@@ -140,6 +140,8 @@ def _callable(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]
             return Static(True)
         case ObjectRef(cls=cls):
             return Static(inspect.getattr_static(cls, "__call__", None) is not None)
+        case Value(type=Unknown() | Opaque() | Optional()):
+            return NotImplemented
     return Static(False)
 
 

@@ -479,7 +479,8 @@ def call_code(
     """Lower the body of a function in place of a call, or call it if it is recursive."""
     bound = bind(low, code, args, keywords)
     session = low.session
-    key = (code.key, tuple(recursion.describe(low, v) for v in bound.values()))
+    own = code.source.file.startswith(_PACKAGE)  # a rule may call its function with other literals
+    key = (code.key, tuple(recursion.describe(low, v, exactly=own) for v in bound.values()))
     if key in session.recursive:
         return recursion.call_outlined(low, code, bound, key)
     active = [k for k, _ in session.active]

@@ -179,7 +179,6 @@ REFUSED: dict[str, Refusal] = {
         "put it after the try statement",
     ),
     "pattern": Refusal("this 'match' pattern", "use 'if' and 'elif'"),
-    "import": Refusal("this import in a function", "move the import to module level"),
     "own __new__": Refusal(
         "making a {name}, whose class has a __new__ or an InitVar of its own,",
         "make it outside and pass it, or use an ordinary class",

@@ -344,7 +344,7 @@ class Importer:
             return TupleRef(tuple(self.constant(low, o) for o in obj))
         if isinstance(obj, functools.partial):
             return self._partial(low, obj)
-        if isinstance(obj, types.MethodType):
+        if isinstance(obj, types.MethodType) and not low.session.library.is_known(obj):
             return Method(Static(obj.__func__), self.receiver(low, obj.__self__))
         return Static(obj)
 

@@ -158,6 +158,7 @@ def _lower_with(
     for number, (name, example) in enumerate((*args, *keywords)):
         value = Value(name, importer.type_of(example))
         parameters.append(Parameter(name, value, example))
+        session.given.add(value)
         abstract[name] = importer.argument(low, example, value, number)
     token = current.set(importer)
     try:

@@ -204,6 +204,10 @@ class Session:
     """The arguments that are written, and so are copied at first."""
     contiguous: set[int] = field(default_factory=set)
     """Places of arrays in C order."""
+    leaves: set[Value] = field(default_factory=set)
+    """What derivatives are taken by in this lowering."""
+    given: set[Value] = field(default_factory=set)
+    """The arguments of the whole function, which are none of them."""
     inlined: list[Any] = field(default_factory=list)
     """The live functions whose source went into this one, for the cache key."""
 

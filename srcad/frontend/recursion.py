@@ -262,11 +262,15 @@ def _forced(merger: Merger, low: Lowering, value: Abstract) -> Any:
 # ---- descriptions of arguments
 
 
-def describe(low: Lowering, value: Abstract) -> Any:
-    """What a function is lowered for: types of data, identity of code.
+def describe(low: Lowering, value: Abstract, *, exactly: bool = False) -> Any:
+    """What a function is lowered for: types of data, identity of code; exactly, known numbers.
 
     Sizes do not count: each call may have its own, as in ``f(x[1:])``.
     """
+
+    def of(part: Any) -> Any:
+        return describe(low, part, exactly=exactly)
+
     match value:
         case Value(type=kind):
             return without_sizes(kind)
@@ -274,10 +278,12 @@ def describe(low: Lowering, value: Abstract) -> Any:
             return without_sizes(arrays.kind_of(low, value))
         case Static(value=known):
             if isinstance(known, (int, float)) and not isinstance(known, bool):
+                if exactly:
+                    return (type(known), known)
                 return atom_type(low.atom(value))
             return ("known", id(known) if not isinstance(known, (str, bool, type(None))) else known)
         case TupleRef(items=items, cls=cls):
-            return (cls, tuple(describe(low, i) for i in items))
+            return (cls, tuple(of(i) for i in items))
         case SetRef():
             return ("set", low.state.get(("place", value.place, "")))
         case ListRef() | DictRef() | ObjectRef():
@@ -286,13 +292,13 @@ def describe(low: Lowering, value: Abstract) -> Any:
                 case Held(value=held):
                     return without_sizes(held.type)
                 case Items(items=items):
-                    return ("list", tuple(describe(low, i) for i in items))
+                    return ("list", tuple(of(i) for i in items))
                 case Entries(keys=keys, values=values):
-                    return ("dict", keys, tuple(describe(low, v) for v in values))
+                    return ("dict", keys, tuple(of(v) for v in values))
                 case Fields(names=names, values=values, origin=origin):
-                    return ("object", id(origin), names, tuple(describe(low, v) for v in values))
+                    return ("object", id(origin), names, tuple(of(v) for v in values))
         case Closure(node=node, frame=frame):
             return ("closure", id(node), frame.number)
         case Method(function=function, receiver=receiver):
-            return ("method", describe(low, function), describe(low, receiver))
+            return ("method", of(function), of(receiver))
     return ("other", id(value))

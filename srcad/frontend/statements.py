@@ -141,20 +141,15 @@ def run_statement(low: Lowering, node: Any, rest: Callable[[], None] | None) -> 
                         else importlib.import_module(alias.name.split(".")[0])
                     )
                     low.state[low.variable(alias.asname or alias.name.split(".")[0])] = Static(top)
-            case gast.ImportFrom(module=name, names=names, level=0):
-                module = importlib.import_module(name)
+            case gast.ImportFrom(module=name, names=names, level=level):
+                package = low.frame.globals.get("__package__")
+                module = importlib.import_module("." * (level or 0) + (name or ""), package)
                 for alias in names:
                     found = low.session.importer.module_attribute(low, module, alias.name)
                     low.state[low.variable(alias.asname or alias.name)] = found
             case _:
-                low.refuse(
-                    *(
-                        refusal("import")
-                        if isinstance(node, gast.ImportFrom)
-                        else refusal("node", what=f"a statement of kind {type(node).__name__}")
-                    ),
-                    node,
-                )
+                what = f"a statement of kind {type(node).__name__}"
+                low.refuse(*refusal("node", what=what), node)
     return None
 
 

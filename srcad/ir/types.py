@@ -392,7 +392,7 @@ def type_of(obj: object) -> Type:
             return TupleType(tuple(map(type_of, obj)), type(obj))
         case np.random.Generator() | np.random.RandomState():
             return generator_type(type(obj))
-    return Opaque(type(obj).__name__)
+    return Opaque("dtype" if isinstance(obj, np.dtype) else type(obj).__name__)
 
 
 def generator_type(cls: type) -> Opaque:

@@ -59,11 +59,13 @@ _CATALOGUE = (
     "elementwise",
     "special",
     "reductions",
+    "ufuncs",
     "shaping",
     "indexing",
     "sequences",
     "grids",
     "polynomials",
+    "series",
     "mapping",
     "products",
     "linalg",
@@ -74,5 +76,13 @@ _CATALOGUE = (
 for _module in _CATALOGUE:
     import_module(f"{__name__}.{_module}")
 
-when_imported("scipy.special", f"{__name__}.scipy_special")
+when_imported(
+    "scipy.special",
+    f"{__name__}.scipy_special",
+    f"{__name__}.scipy_distributions",
+    f"{__name__}.scipy_bessel",
+    f"{__name__}.scipy_hypergeometric",
+)
 when_imported("scipy.linalg", f"{__name__}.scipy_linalg")
+when_imported("scipy.stats", f"{__name__}.scipy_stats")
+when_imported("scipy.integrate", f"{__name__}.scipy_integrate")

@@ -8,7 +8,15 @@ import time
 
 import numpy as np
 
-from srcad.rules.registry import constant, effect, is_literal, is_sequence, nesting, of_numbers
+from srcad.rules.registry import (
+    constant,
+    effect,
+    is_constant,
+    is_literal,
+    is_sequence,
+    nesting,
+    of_numbers,
+)
 
 
 def _named(home, names):
@@ -46,6 +54,13 @@ constant(np.ndarray.round, np.generic.round)
 constant(*_named(np, "bitwise_and bitwise_or bitwise_xor bitwise_not invert bitwise_count gcd lcm"))
 constant(*_named(np, "left_shift right_shift bitwise_left_shift bitwise_right_shift"))
 
+# what the methods of all these give, but for a quotient that leaves a first element what it is
+for _ufunc in vars(np).values():
+    if not isinstance(_ufunc, np.ufunc) or _ufunc.nin != 2 or _ufunc is np.floor_divide:
+        continue
+    if is_constant(_ufunc):
+        constant(_ufunc.reduce, _ufunc.accumulate, _ufunc.reduceat, _ufunc.outer)
+
 # positions
 constant(*_named(np, "argmax argmin nanargmax nanargmin argsort argpartition lexsort searchsorted"))
 constant(bisect.bisect_left, bisect.bisect_right)
@@ -66,7 +81,7 @@ constant(*_named(np, "int_ intc long longlong uint uintc ulong ulonglong"))
 
 # new arrays, whatever the arguments are
 constant(*_named(np, "zeros ones empty zeros_like ones_like empty_like eye identity tri"))
-constant(*_named(np, "indices tril_indices triu_indices diag_indices tril_indices_from ix_"))
+constant(*_named(np, "indices tril_indices triu_indices diag_indices tril_indices_from"))
 constant(*_named(np, "triu_indices_from mask_indices unravel_index ravel_multi_index ndindex"))
 
 constant(*_named(np, "bartlett blackman hamming hanning diag_indices_from"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import sys
 import textwrap
 import types
 from collections.abc import Callable, Iterator
@@ -13,10 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from srcad.frontend.arrays import WRITERS
 from srcad.rules import registry
 
 _HOMES = (
-    "numpy", "numpy.ndarray", "numpy.linalg", "numpy.fft", "numpy.polynomial.polynomial",
+    "numpy", "numpy.ufunc", "numpy.ndarray", "numpy.linalg", "numpy.fft",
+    "numpy.polynomial.polynomial",
     "numpy.polynomial.chebyshev", "numpy.polynomial.legendre", "numpy.polynomial.hermite",
     "numpy.polynomial.hermite_e", "numpy.polynomial.laguerre", "numpy.random", "math", "cmath",
     "scipy.special", "scipy.linalg",
@@ -32,6 +35,10 @@ class Coverage:
     home: str
     derivatives: tuple[str, ...]
     """With a rule."""
+    sourced: tuple[str, ...]
+    """Differentiated by their own source, which is tested as the rules are."""
+    writers: tuple[str, ...]
+    """Writing into arrays, which is what the compiler itself does."""
     constants: tuple[str, ...]
     """Declared to have a zero derivative."""
     effects: tuple[str, ...]
@@ -43,20 +50,34 @@ class Coverage:
 def coverage() -> Iterator[Coverage]:
     """Of each module and class that the rules are about; of SciPy's where it is installed."""
     for home in _HOMES:
-        try:
-            found: Any = importlib.import_module(home)
-        except ModuleNotFoundError:
-            if home != "numpy.ndarray":
+        if home == "numpy.ufunc":
+            yield _of(home, _methods_of_ufuncs())
+        elif home == "numpy.ndarray":
+            yield _of(home, _callables(np.ndarray))
+        else:
+            try:
+                yield _of(home, _callables(importlib.import_module(home)))
+            except ModuleNotFoundError:
                 continue
-            found = np.ndarray
-        yield _of(home, found)
 
 
-def _of(home: str, found: Any) -> Coverage:
-    lists: dict[str, list[str]] = {"derivatives": [], "constants": [], "effects": [], "others": []}
-    for name, function in _callables(found):
+def total(home: str) -> tuple[int, int]:
+    """How many callables of a package have a derivative, and how many are declared constant."""
+    found = [one for one in coverage() if one.home.partition(".")[0] == home]
+    active = sum(len(one.derivatives) + len(one.sourced) + len(one.writers) for one in found)
+    return active, sum(len(one.constants) for one in found)
+
+
+def _of(home: str, found: Iterator[tuple[str, Any]]) -> Coverage:
+    kinds = ("derivatives", "sourced", "writers", "constants", "effects", "others")
+    lists: dict[str, list[str]] = {kind: [] for kind in kinds}
+    for name, function in found:
         if registry.lookup(function) is not None:
             lists["derivatives"].append(name)
+        elif registry.is_sourced(function):
+            lists["sourced"].append(name)
+        elif registry.hashable(function) and function in WRITERS:
+            lists["writers"].append(name)
         elif registry.is_constant(function):
             lists["constants"].append(name)
         elif registry.is_effect(function):
@@ -80,6 +101,15 @@ def _callables(home: Any) -> Iterator[tuple[str, Any]]:
         yield name, function
 
 
+def _methods_of_ufuncs() -> Iterator[tuple[str, Any]]:
+    """Of elementwise functions of two arguments: those of others raise."""
+    for name, ufunc in _callables(np):
+        if isinstance(ufunc, np.ufunc) and (ufunc.nin, ufunc.nout, ufunc.signature) == (2, 1, None):
+            for method in (ufunc.reduce, ufunc.accumulate, ufunc.reduceat, ufunc.outer):
+                yield f"{name}.{method.__name__}", method
+    yield "at", np.ufunc.at
+
+
 # ---- as text
 
 
@@ -89,10 +119,15 @@ def name_of(function: Any) -> str:
     owner = getattr(function, "__objclass__", None) or getattr(function, "__self__", None)
     if isinstance(owner, np.ufunc):
         return f"np.{owner.__name__}.{name}"
+    if owner is not None and type(owner).__module__.startswith("scipy.stats"):
+        named = getattr(owner, "name", type(owner).__name__.removesuffix("_gen"))
+        return f"scipy.stats.{named}.{name}"
     if isinstance(owner, type):
         return f"{'np.' if owner.__module__ == 'numpy' else ''}{owner.__name__}.{name}"
     if isinstance(function, np.ufunc):
-        return f"np.{name}" if getattr(np, name, None) is function else f"scipy.special.{name}"
+        homes = {"np": np, "scipy.special": sys.modules.get("scipy.special")}
+        known = (f"{home}.{name}" for home, m in homes.items() if getattr(m, name, 0) is function)
+        return next(known, name)
     module = (getattr(function, "__module__", None) or "").partition("._")[0]
     short = {"numpy": "np", "builtins": "", "_operator": "operator", "": ""}
     home = short.get(module, module.replace("numpy", "np", 1))
@@ -128,30 +163,37 @@ def described(wanted: Callable[[str], bool]) -> Iterator[str]:
             yield "\n".join([head, *notes, textwrap.indent(formula(rule), "    ")])
 
 
+def _in_order(one: Coverage) -> tuple[tuple[str, ...], ...]:
+    return one.derivatives, one.sourced, one.writers, one.constants, one.effects, one.others
+
+
 def page() -> str:
     """The page of the documentation on what is covered."""
     found = list(coverage())
+    titles = (
+        *("With a rule", "By its source", "Writing into arrays"),
+        *("Constant", "Random or output", "No declaration"),
+    )
     lines = [
         "# What has a rule",
         "",
         "Made from the registry by `srcad rules --coverage`: the public callables of each module,",
         "each named once whatever its aliases. What has no rule is read from its source where that",
-        "is Python, and refused otherwise. `srcad rules NAME` prints the rules themselves.",
+        "is Python, and refused otherwise; where a test samples that as it does the rules, it is",
+        "counted. `srcad rules NAME` prints the rules themselves.",
         "",
-        "| | with a derivative | constant | random or output | no declaration |",
-        "|---|---|---|---|---|",
+        f"Of NumPy, {' callables have a derivative and '.join(map(str, total('numpy')))} are"
+        " constant.",
+        "",
+        f"| | {' | '.join(titles).lower()} |",
+        "|---" * (len(titles) + 1) + "|",
     ]
     for one in found:
-        counts = (one.derivatives, one.constants, one.effects, one.others)
-        lines.append(f"| `{one.home}` | {' | '.join(str(len(c)) for c in counts)} |")
+        counts = (len(names) for names in _in_order(one))
+        lines.append(f"| `{one.home}` | {' | '.join(map(str, counts))} |")
     for one in found:
         lines += ["", f"## {one.home}", ""]
-        for title, names in (
-            ("With a derivative", one.derivatives),
-            ("Constant", one.constants),
-            ("Random or output", one.effects),
-            ("No declaration", one.others),
-        ):
+        for title, names in zip(titles, _in_order(one), strict=True):
             if names:
                 text = f"{title}: " + ", ".join(f"`{n}`" for n in names) + "."
                 lines += [*textwrap.wrap(text, 100, break_long_words=False), ""]

@@ -177,18 +177,25 @@ def rad2deg(ct, x):
     return np.rad2deg(ct)
 
 
+def excess(x, total):
+    """The logarithm of the share of a term in a sum of exponentials.
+
+    Where the sum is 0, so is the share; an infinite term has all of it.
+    """
+    infinite = x == np.inf
+    return np.where(infinite, 0, x) - np.where(infinite | (total == -np.inf), 0, total)
+
+
 @differential(np.logaddexp)
 def logaddexp(x, y, *, dx, dy, out):
     """Where both arguments are -inf, 0."""
-    finite = np.where(out == -np.inf, 0, out)
-    return np.exp(x - finite) * dx + np.exp(y - finite) * dy
+    return np.exp(excess(x, out)) * dx + np.exp(excess(y, out)) * dy
 
 
 @differential(np.logaddexp2)
 def logaddexp2(x, y, *, dx, dy, out):
     """Where both arguments are -inf, 0."""
-    finite = np.where(out == -np.inf, 0, out)
-    return np.exp2(x - finite) * dx + np.exp2(y - finite) * dy
+    return np.exp2(excess(x, out)) * dx + np.exp2(excess(y, out)) * dy
 
 
 def preferred(first, tie):
@@ -332,46 +339,6 @@ def kaiser(M, beta):
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None, *, dx):
     """What is replaced has derivative 0."""
     return np.where(np.isfinite(x), dx, 0)
-
-
-def side_by_side(A, B):
-    """`A` with an axis of size 1 for each of `B`."""
-    return np.reshape(A, np.shape(A) + (1,) * np.ndim(B))
-
-
-@registry.composition(np.divide.outer, wrt=("A", "B"))
-def divide_outer(A, B):
-    return side_by_side(A, B) / B
-
-
-@registry.composition(np.power.outer, wrt=("A", "B"))
-def power_outer(A, B):
-    return side_by_side(A, B) ** B
-
-
-@registry.composition(np.maximum.outer, wrt=("A", "B"))
-def maximum_outer(A, B):
-    return np.maximum(side_by_side(A, B), B)
-
-
-@registry.composition(np.minimum.outer, wrt=("A", "B"))
-def minimum_outer(A, B):
-    return np.minimum(side_by_side(A, B), B)
-
-
-@registry.composition(np.hypot.outer, wrt=("A", "B"))
-def hypot_outer(A, B):
-    return np.hypot(side_by_side(A, B), B)
-
-
-@registry.composition(np.arctan2.outer, wrt=("A", "B"))
-def arctan2_outer(A, B):
-    return np.arctan2(side_by_side(A, B), B)
-
-
-@registry.composition(np.logaddexp.outer, wrt=("A", "B"))
-def logaddexp_outer(A, B):
-    return np.logaddexp(side_by_side(A, B), B)
 
 
 @linear(np.conjugate, np.ndarray.conj, np.ndarray.conjugate, np.generic.conj, wrt="x")

@@ -14,6 +14,7 @@ from srcad.rules.registry import (
     linear,
     methods,
     pullback,
+    sourced,
 )
 from srcad.runtime import segments
 
@@ -75,17 +76,24 @@ def extract(ct, condition, arr, *, arr_bar):
     arr_bar[np.unravel_index(np.flatnonzero(condition), np.shape(arr))] += ct
 
 
+@composition(np.ix_, wrt="args", sequences=("args",))
+def ix_(*args):
+    """Of positions it is a constant; a mesh of values has their derivatives."""
+    rank = len(args)
+    axes = [np.flatnonzero(a) if np.result_type(a) == np.bool_ else a for a in args]
+    return tuple([np.reshape(axes[k], [1] * k + [-1] + [1] * (rank - k - 1)) for k in range(rank)])
+
+
 @linear(np.choose, wrt="choices", sequences=("choices",))
-def choose(ct, a, choices):
-    chosen = np.asarray(a)
-    return [
-        unbroadcast(np.where(chosen == k, ct, 0), np.shape(choices[k])) for k in range(len(choices))
-    ]
+def choose(ct, a, choices, mode="raise"):
+    n = len(choices)
+    chosen = np.clip(a, 0, n - 1) if mode == "clip" else np.mod(a, n)
+    return [unbroadcast(np.where(chosen == k, ct, 0), np.shape(choices[k])) for k in range(n)]
 
 
 @composition(np.ndarray.choose, wrt="choices", sequences=("choices",))
-def choose_method(self, choices):
-    return np.choose(self, choices)
+def choose_method(self, choices, *, mode="raise"):
+    return np.choose(self, choices, mode=mode)
 
 
 @linear(np.select, wrt=("choicelist", "default"), sequences=("choicelist",))
@@ -104,12 +112,15 @@ def bincount(ct, x, weights=None, minlength=0):
 
 @composition(np.lib.stride_tricks.sliding_window_view, wrt="x")
 def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=False):
-    """Along one axis; the windows are copies."""
-    if not isinstance(window_shape, int) or (axis is None and np.ndim(x) != 1):
-        raise MissingRule(None, "sliding_window_view is supported along one axis")
-    k = 0 if axis is None else axis % np.ndim(x)
-    starts = np.arange(np.shape(x)[k] - window_shape + 1)
-    return np.moveaxis(np.take(x, starts[:, None] + np.arange(window_shape), k), k + 1, -1)
+    """Axis after axis; the windows are copies."""
+    sizes = window_shape if is_sequence(window_shape) else (window_shape,)
+    axes = tuple(range(np.ndim(x))) if axis is None else axis if is_sequence(axis) else (axis,)
+    rank = np.ndim(x)
+    for j in range(len(sizes)):
+        k = axes[j] % rank
+        starts = np.arange(np.shape(x)[k] - sizes[j] + 1)
+        x = np.moveaxis(np.take(x, starts[:, None] + np.arange(sizes[j]), k), k + 1, -1)
+    return x
 
 
 constant(segments)
@@ -159,12 +170,39 @@ def partition(a, kth, axis=-1, kind="introselect", *, da, out):
 
 
 @composition(np.unique, wrt="ar")
-def unique(ar):
-    """The values alone; missing ones count as equal."""
-    values = np.sort(np.reshape(ar, -1))
+def unique(ar, return_index=False, return_inverse=False, return_counts=False):
+    """Equal values share the derivative; missing ones count as equal."""
+    flat = np.reshape(ar, -1)
+    values = np.sort(flat)
     missing = np.isnan(values)
     same = (values[1:] == values[:-1]) | (missing[1:] & missing[:-1])
-    return values[np.concatenate((np.ones(min(np.size(ar), 1), bool), np.logical_not(same)))]
+    first = np.concatenate((np.ones(min(np.size(ar), 1), bool), np.logical_not(same)))
+    found = (values[first],)
+    order = np.argsort(flat, kind="stable")
+    if return_index:
+        found = (*found, order[first])
+    if return_inverse:
+        found = (*found, np.reshape((np.cumsum(first) - 1)[np.argsort(order)], np.shape(ar)))
+    if return_counts:
+        found = (*found, np.diff(np.append(np.flatnonzero(first), np.size(ar))))
+    return found[0] if len(found) == 1 else found
+
+
+@composition(getattr(np, "unique_values", None), wrt="x")
+def unique_values(x):
+    return np.unique(x)
+
+
+@composition(np.trim_zeros, wrt="filt")
+def trim_zeros(filt, trim="fb"):
+    if np.ndim(filt) != 1:
+        raise MissingRule(None, "trim_zeros is supported along one axis")
+    places = np.flatnonzero(filt)
+    if np.size(places) == 0:
+        return filt[:0]
+    start = places[0] if "f" in trim.lower() else 0
+    stop = places[-1] + 1 if "b" in trim.lower() else len(filt)
+    return filt[start:stop]
 
 
 @composition(np.sort_complex, wrt="a")
@@ -228,3 +266,7 @@ def tril(ct, m, k=0):
 def triu(ct, m, k=0):
     """As `tril`."""
     return unbroadcast(np.triu(ct, k), np.shape(m))
+
+
+sourced(np.union1d, np.intersect1d, np.setdiff1d, np.setxor1d, np.fromfunction, np.histogram)
+sourced(np.real_if_close)

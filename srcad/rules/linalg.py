@@ -148,33 +148,38 @@ def eigvalsh(a, UPLO="L", *, da):
 
 @differential(np.linalg.svd)
 def svd(a, full_matrices=True, compute_uv=True, *, da, out):
-    """Real matrices; the vectors of the reduced form. Of equal singular values as `eigh`."""
+    """The vectors of the reduced form. Of equal singular values as `eigh`.
+
+    The phase of each pair of complex vectors is free: all of its change is given to the left one,
+    as JAX does. What depends on the phases has no derivative.
+    """
     if not compute_uv:
         return singular_change(a, da)
     m, n = np.shape(a)[-2:]
-    if np.iscomplexobj(a) or (full_matrices and m != n):
+    if full_matrices and m != n:
         raise MissingRule(
             None,
-            "svd with vectors is not supported for complex or not square matrices",
+            "svd with all vectors of a matrix that is not square is not supported",
             "pass full_matrices=False, or compute_uv=False",
         )
     u, s, vh = out
-    ut = np.swapaxes(u, -1, -2)
-    v = np.swapaxes(vh, -1, -2)
-    inner = ut @ da @ v
+    v = adjoint(vh)
+    inner = adjoint(u) @ da @ v
     s_row = s[..., None, :]
     s_column = s[..., :, None]
     gaps = (s_row - s_column) * (s_row + s_column)
     gaps = np.where(np.eye(np.shape(s)[-1], dtype=bool), np.inf, gaps)
     scaled = inner * s_row
     turned = s_column * inner
-    du = u @ over(scaled + np.swapaxes(scaled, -1, -2), gaps)
-    dv = v @ over(turned + np.swapaxes(turned, -1, -2), gaps)
+    du = u @ over(scaled + adjoint(scaled), gaps)
+    dv = v @ over(turned + adjoint(turned), gaps)
+    if np.iscomplexobj(a):
+        du = du + u * over(1j * np.imag(np.diagonal(inner, 0, -2, -1))[..., None, :], s_row)
     if m > n:
         du = du + over(da @ v - u @ inner, s_row)
     if n > m:
-        dv = dv + over(np.swapaxes(da, -1, -2) @ u - v @ np.swapaxes(inner, -1, -2), s_row)
-    return du, np.diagonal(inner, 0, -2, -1), np.swapaxes(dv, -1, -2)
+        dv = dv + over(adjoint(da) @ u - v @ adjoint(inner), s_row)
+    return du, np.real(np.diagonal(inner, 0, -2, -1)), adjoint(dv)
 
 
 @differential(np.linalg.svdvals)

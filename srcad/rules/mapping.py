@@ -30,11 +30,15 @@ def apply_over_axes(func, a, axes):
 def piecewise(x, condlist, funclist, *args):
     """Each function gets the elements under its condition, as an array of one axis."""
     if not is_sequence(condlist):
-        if np.ndim(condlist) != 1:
-            raise MissingRule(None, "piecewise with conditions in one array is not supported")
+        if np.ndim(condlist) > max(np.ndim(x), 1):
+            raise MissingRule(None, "give the conditions of piecewise as a list")
         conditions = [condlist]
     else:
-        conditions = condlist if np.ndim(condlist[0]) > 0 else [np.array(condlist)]
+        listed = np.ndim(condlist[0]) > 0 or np.ndim(x) == 0
+        conditions = condlist if listed else [np.array(condlist)]
+    if np.ndim(x) == 0:
+        conditions = [np.reshape(c, 1) for c in conditions]
+        return np.reshape(np.piecewise(np.reshape(x, 1), conditions, funclist, *args), ())
     values = np.zeros_like(x)
     left = np.ones(np.shape(x), bool)
     for k in range(len(conditions)):
@@ -56,12 +60,30 @@ def part(x, condition, function, args):
     return padded[np.where(condition, places, -1)]
 
 
-@composition(np.vectorize.__call__, wrt="args")
-def vectorize(self, *args):
-    """Of functions of numbers."""
-    if self.signature is not None or self.excluded:
-        raise MissingRule(None, "vectorize with a signature or excluded arguments is not supported")
+def mapped(function, args):
+    """The results of a function of numbers for each element of the arguments."""
     size = np.broadcast_shapes(*[np.shape(a) for a in args])
     columns = [np.reshape(np.broadcast_to(a, size), -1) for a in args]
-    results = [self.pyfunc(*values) for values in zip(*columns, strict=True)]
-    return np.reshape(np.array(results), size)
+    results = [function(*values) for values in zip(*columns, strict=True)]
+    if not is_sequence(results[0]):
+        return np.reshape(np.array(results), size)
+    count = len(results[0])
+    return tuple([np.reshape(np.array([r[k] for r in results]), size) for k in range(count)])
+
+
+@composition(np.vectorize, wrt="pyfunc")
+def vectorize(pyfunc, otypes=None, doc=None, excluded=None, cache=False, signature=None):
+    if signature is not None or excluded is not None:
+        raise MissingRule(None, "vectorize with a signature or excluded arguments is not supported")
+
+    def vectorized(*args):
+        return mapped(pyfunc, args)
+
+    return vectorized
+
+
+@composition(np.vectorize.__call__, wrt="args")
+def vectorized_outside(self, *args):
+    if self.signature is not None or self.excluded:
+        raise MissingRule(None, "vectorize with a signature or excluded arguments is not supported")
+    return mapped(self.pyfunc, args)

@@ -48,6 +48,11 @@ def along_first(a, axis):
     return np.reshape(moved, (-1, *np.shape(moved)[len(axis) :]))
 
 
+def kept(reduced, axis, keepdims):
+    """What is reduced, with the axes it was reduced along."""
+    return reduced if axis is None or keepdims else np.expand_dims(reduced, axis)
+
+
 def spread(ct, a, axis, keepdims):
     """The cotangent of a sum, at every element."""
     if axis is not None and not keepdims:
@@ -74,11 +79,6 @@ def centred(a, axis, where, keepdims):
 def sum(ct, a, axis=None, dtype=None, keepdims=False, initial=0, where=None):
     to_a = spread(ct, a, axis, keepdims)
     return to_a if where is None else np.where(where, to_a, 0), np.sum(ct)
-
-
-@composition(np.add.reduce, wrt="array")
-def add_reduce(array, axis=0, dtype=None, *, keepdims=False):
-    return np.sum(array, axis, dtype, keepdims=keepdims)
 
 
 @linear(np.mean, *methods("mean"), wrt="a")
@@ -124,23 +124,24 @@ def std(a, axis=None, dtype=None, ddof=0, keepdims=False, where=None, *, da, out
 
 
 @composition(np.nanvar, wrt="a")
-def nanvar(a, axis=None, dtype=None, ddof=0, keepdims=False):
+def nanvar(a, axis=None, dtype=None, ddof=0, keepdims=False, *, where=None):
     seen = np.logical_not(np.isnan(a))
-    return np.var(a, axis, dtype, ddof=ddof, keepdims=keepdims, where=seen)
+    chosen = seen if where is None else seen & where
+    return np.var(a, axis, dtype, ddof=ddof, keepdims=keepdims, where=chosen)
 
 
 @composition(np.nanstd, wrt="a")
-def nanstd(a, axis=None, dtype=None, ddof=0, keepdims=False):
+def nanstd(a, axis=None, dtype=None, ddof=0, keepdims=False, *, where=None):
     """Of equal values 0, a subgradient."""
     seen = np.logical_not(np.isnan(a))
-    return np.std(a, axis, dtype, ddof=ddof, keepdims=keepdims, where=seen)
+    chosen = seen if where is None else seen & where
+    return np.std(a, axis, dtype, ddof=ddof, keepdims=keepdims, where=chosen)
 
 
 @differential(np.max, np.amax, np.min, np.amin, np.nanmax, np.nanmin, *methods("max", "min"))
 def extremum(a, axis=None, keepdims=False, initial=None, where=None, *, da, dinitial, out):
     """Ties share the derivative equally, an initial value among them."""
-    if axis is not None and not keepdims:
-        out = np.expand_dims(out, axis)
+    out = kept(out, axis, keepdims)
     ties = a == out if where is None else (a == out) & where
     n = count(ties, axis, np.result_type(a))
     if initial is None:
@@ -151,26 +152,6 @@ def extremum(a, axis=None, keepdims=False, initial=None, where=None, *, da, dini
     if axis is not None and not keepdims:
         own = np.squeeze(own, axis)
     return np.sum(ties / (n + first) * da, axis, keepdims=keepdims) + own * dinitial
-
-
-@composition(np.maximum.reduce, wrt="array")
-def maximum_reduce(array, axis=0, dtype=None, *, keepdims=False):
-    return np.max(array, axis, keepdims=keepdims)
-
-
-@composition(np.minimum.reduce, wrt="array")
-def minimum_reduce(array, axis=0, dtype=None, *, keepdims=False):
-    return np.min(array, axis, keepdims=keepdims)
-
-
-@differential(np.maximum.accumulate, np.minimum.accumulate)
-def extremum_accumulate(array, axis=0, dtype=None, *, darray, out):
-    """Ties share the derivative equally, at the price of a square matrix."""
-    x = np.moveaxis(array, axis, -1)
-    dx = np.moveaxis(darray, axis, -1)
-    ties = np.triu(x[..., :, None] == np.moveaxis(out, axis, -1)[..., None, :])
-    w = ties / np.sum(ties, -2, np.result_type(array), keepdims=True)
-    return np.moveaxis(np.sum(w * dx[..., :, None], -2), -1, axis)
 
 
 @differential(np.ptp)
@@ -201,30 +182,12 @@ def prod(a, axis=None, dtype=None, keepdims=False, initial=1, where=None, *, da,
     return initial * change + np.prod(a, axis, keepdims=keepdims) * dinitial
 
 
-@composition(np.multiply.reduce, wrt="array")
-def multiply_reduce(array, axis=0, dtype=None, *, keepdims=False):
-    return np.prod(array, axis, dtype, keepdims=keepdims)
-
-
 @composition(np.nanprod, wrt=("a", "initial"))
 def nanprod(a, axis=None, dtype=None, keepdims=False, initial=1, where=None):
     there = np.where(np.isnan(a), 1, a)
     if where is None:
         return np.prod(there, axis, dtype, keepdims=keepdims, initial=initial)
     return np.prod(there, axis, dtype, keepdims=keepdims, initial=initial, where=where)
-
-
-@composition(np.logaddexp.reduce, wrt="array")
-def logaddexp_reduce(array, axis=0, dtype=None, *, keepdims=False):
-    top = np.max(array, axis, keepdims=True)
-    safe = np.where(np.isfinite(top), top, 0)
-    total = np.log(np.sum(np.exp(array - safe), axis, keepdims=True)) + safe
-    return total if keepdims else np.squeeze(total, axis)
-
-
-@composition(np.hypot.reduce, wrt="array")
-def hypot_reduce(array, axis=0, dtype=None, *, keepdims=False):
-    return np.linalg.norm(array, None, axis, keepdims)
 
 
 @linear(np.cumsum, *methods("cumsum"), wrt="a")
@@ -260,16 +223,6 @@ def cumulative_prod(x, *, axis=None, include_initial=False):
         return products
     k = 0 if axis is None else axis
     return np.concatenate((np.ones_like(np.take(x, [0], k)), products), k)
-
-
-@composition(np.add.accumulate, wrt="array")
-def add_accumulate(array, axis=0, dtype=None):
-    return np.cumsum(array, axis, dtype)
-
-
-@composition(np.multiply.accumulate, wrt="array")
-def multiply_accumulate(array, axis=0, dtype=None):
-    return np.cumprod(array, axis, dtype)
 
 
 @differential(np.cumprod, *methods("cumprod"))
@@ -321,9 +274,7 @@ def average(a, axis=None, weights=None, keepdims=False, *, da, dweights, out):
         along = [-1 if k == axis % np.ndim(a) else 1 for k in range(np.ndim(a))]
         w = np.reshape(weights, along)
         dw = np.reshape(dweights, along)
-    if axis is not None and not keepdims:
-        out = np.expand_dims(out, axis)
-    change = w * da + (a - out) * dw
+    change = w * da + (a - kept(out, axis, keepdims)) * dw
     scale = np.sum(np.broadcast_to(w, np.shape(a)), axis, keepdims=keepdims)
     return np.sum(change, axis, keepdims=keepdims) / scale
 
@@ -425,8 +376,10 @@ def nanmedian(a, axis=None, keepdims=False):
 
 
 @composition(np.cov, wrt=("m", "y", "aweights"))
-def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None):
-    x = np.atleast_2d(m)
+def cov(
+    m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None
+):  # fmt: skip
+    x = np.atleast_2d(m) if dtype is None else np.atleast_2d(m).astype(dtype)
     if not rowvar and np.ndim(m) > 1:
         x = x.T
     if y is not None:
@@ -450,8 +403,8 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
 
 
 @composition(np.corrcoef, wrt=("x", "y"))
-def corrcoef(x, y=None, rowvar=True):
-    c = np.cov(x, y, rowvar)
+def corrcoef(x, y=None, rowvar=True, *, dtype=None):
+    c = np.cov(x, y, rowvar, dtype=dtype)
     if np.ndim(c) == 0:
         return c / c
     deviation = np.sqrt(np.real(np.diag(c)))

@@ -60,14 +60,17 @@ __all__ = [
     "Rule",
     "composition",
     "constant",
+    "constants",
     "differential",
     "digest",
     "effect",
+    "hashable",
     "is_constant",
     "is_effect",
     "is_known",
     "is_literal",
     "is_sequence",
+    "is_sourced",
     "linear",
     "lookup",
     "lookup_composition",
@@ -79,6 +82,8 @@ __all__ = [
     "of_numbers",
     "pullback",
     "rules",
+    "sourced",
+    "sourced_functions",
     "watch",
     "when_imported",
 ]
@@ -131,9 +136,10 @@ _compositions: dict[Function, Rule] = {}
 _in_order: list[Rule] = []
 _constant: dict[Function, None] = {}
 _effects: dict[Function, None] = {}
+_sourced: dict[Function, None] = {}
 _digest: list[str] = []
 _watchers: list[Callable[[], None]] = []
-_later: dict[str, str] = {}
+_later: dict[str, tuple[str, ...]] = {}
 """Modules of rules for packages that srcad does not need, by the name of the package."""
 
 
@@ -283,6 +289,26 @@ def effect(*functions: _F, replace: bool = False) -> _F:
     return _mark(_effects, functions, replace)
 
 
+def sourced(*functions: _F) -> None:
+    """Say that `functions` need no rule: the derivative of their own source is right, and tested.
+
+    It is how every function without a declaration is differentiated; to say so counts them.
+    """
+    _sourced.update(dict.fromkeys(f for f in functions if f is not None))
+
+
+def is_sourced(function: Function) -> bool:
+    """Whether `function` is known to be differentiated by its own source."""
+    _load_what_is_imported()
+    return hashable(function) and function in _sourced
+
+
+def sourced_functions() -> tuple[Function, ...]:
+    """The functions that are known to be differentiated by their own source."""
+    _load_what_is_imported()
+    return tuple(_sourced)
+
+
 def lookup(function: Function) -> Rule | None:
     """The rule from which forward and reverse follow: the differential, else the transpose, else
     what the function is composed of."""
@@ -307,13 +333,19 @@ def lookup_composition(function: Function) -> Rule | None:
 def is_constant(function: Function) -> bool:
     """Whether `function` is declared to have a zero derivative."""
     _load_what_is_imported()
-    return _hashable(function) and function in _constant
+    return hashable(function) and function in _constant
+
+
+def constants() -> tuple[Function, ...]:
+    """The functions that are declared to have a zero derivative."""
+    _load_what_is_imported()
+    return tuple(_constant)
 
 
 def is_effect(function: Function) -> bool:
     """Whether `function` is declared to act on the outside."""
     _load_what_is_imported()
-    return _hashable(function) and function in _effects
+    return hashable(function) and function in _effects
 
 
 def is_known(function: Function) -> bool:
@@ -321,15 +353,15 @@ def is_known(function: Function) -> bool:
     return is_constant(function) or is_effect(function) or lookup(function) is not None
 
 
-def when_imported(package: str, module: str) -> None:
-    """Load the rules in `module` once the program has imported `package`."""
-    _later[package] = module
+def when_imported(package: str, *modules: str) -> None:
+    """Load the rules in `modules` once the program has imported `package`."""
+    _later[package] = modules
 
 
 def _load_what_is_imported() -> None:
     for package in [p for p in _later if p in sys.modules]:
-        module = _later.pop(package, None)
-        if module is not None:  # else a module that was loaded just now has looked up something
+        # nothing is left if a module that was loaded just now has looked up something
+        for module in _later.pop(package, ()):
             import_module(module)
 
 
@@ -380,7 +412,7 @@ def _rule(
 ) -> Rule:
     """The checked rule for `body`."""
     name = body.__name__
-    present = tuple(dict.fromkeys(f for f in functions if f is not None and _hashable(f)))
+    present = tuple(dict.fromkeys(f for f in functions if f is not None and hashable(f)))
     own = list(inspect.signature(body).parameters.values())
     if kind not in ("differential", "composition"):
         if not own or own[0].name != "ct" or own[0].kind not in _POSITIONAL:
@@ -492,7 +524,7 @@ def _add(rule: Rule, table: dict[Function, Rule], replace: bool) -> None:
 def _mark(table: dict[Function, None], functions: tuple[_F, ...], replace: bool) -> _F:
     """Enter `functions` in `table`; the first of them."""
     for function in functions:
-        if function is None or not _hashable(function):
+        if function is None or not hashable(function):
             continue
         if function in table:
             continue
@@ -525,7 +557,8 @@ def _get(table: dict[Function, Rule], function: Function) -> Rule | None:
         return None
 
 
-def _hashable(function: object) -> bool:
+def hashable(function: object) -> bool:
+    """Whether something can be declared."""
     try:
         hash(function)
     except TypeError:

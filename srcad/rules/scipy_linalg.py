@@ -16,7 +16,7 @@ from srcad.rules.linalg import (
     least_squares,
     of_kind,
 )
-from srcad.rules.registry import composition, constant, differential, linear
+from srcad.rules.registry import composition, constant, differential, linear, sourced
 from srcad.runtime import frechet, row_order
 
 
@@ -208,6 +208,12 @@ def cholesky_banded(ab, overwrite_ab=False, lower=False, check_finite=True):
     return np.where(inside, factor[np.clip(rows, 0, n - 1), np.arange(n)], ab)
 
 
+@composition(sl.cho_solve_banded, wrt=("cb_and_lower", "b"), sequences=("cb_and_lower",))
+def cho_solve_banded(cb_and_lower, b, overwrite_b=False, check_finite=True):
+    cb, lower = cb_and_lower
+    return sl.cho_solve((half_of_band(cb, lower), lower), b)
+
+
 @differential(sl.lu)
 def lu(a, permute_l=False, overwrite_a=False, check_finite=True, p_indices=False, *, da, out):
     """Of square matrices; the order of the rows is locally constant."""
@@ -331,6 +337,21 @@ def eigvalsh_tridiagonal(d, e, *, check_finite=True):
     return np.linalg.eigvalsh(np.diag(d) + np.diag(e, -1))
 
 
+@composition(sl.eigh_tridiagonal, wrt=("d", "e"))
+def eigh_tridiagonal(d, e, eigvals_only=False, *, check_finite=True):
+    a = np.diag(d) + np.diag(e, -1)
+    return np.linalg.eigvalsh(a) if eigvals_only else tuple(np.linalg.eigh(a))
+
+
+@composition(sl.eig_banded, wrt="a_band")
+def eig_banded(
+    a_band, lower=False, eigvals_only=False, overwrite_a_band=False, *, check_finite=True
+):
+    a = half_of_band(a_band, lower)
+    half = "L" if lower else "U"
+    return np.linalg.eigvalsh(a, half) if eigvals_only else tuple(np.linalg.eigh(a, half))
+
+
 @composition(sl.eigvals_banded, wrt="a_band")
 def eigvals_banded(a_band, lower=False, overwrite_a_band=False, *, check_finite=True):
     return np.linalg.eigvalsh(half_of_band(a_band, lower), "L" if lower else "U")
@@ -435,6 +456,18 @@ def solve_continuous_are(a, b, q, r, *, da, db, dq, dr, out):
     return sl.solve_sylvester(adjoint(loop), loop, -change)
 
 
+@differential(sl.solve_discrete_are)
+def solve_discrete_are(a, b, q, r, *, da, db, dq, dr, out):
+    """The differential of the equation is one of Stein, of the closed loop."""
+    gain = np.linalg.solve(r + adjoint(b) @ out @ b, adjoint(b) @ out @ a).astype(out.dtype)
+    loop = a - b @ gain
+    moved = adjoint(loop) @ out @ (da - db @ gain)
+    change = dq + moved + adjoint(moved) + adjoint(gain) @ dr @ gain
+    n = np.shape(a)[0]
+    equations = np.eye(n * n, dtype=out.dtype) - np.kron(adjoint(loop), transposed(loop))
+    return np.reshape(np.linalg.solve(equations, np.reshape(change, -1)), (n, n))
+
+
 # ---- special matrices
 
 
@@ -506,3 +539,6 @@ def convolution_matrix(a, n, mode="full"):
         last = first + max(size, n)
     place = np.arange(first, last)[:, None] - np.arange(n)
     return np.where((place >= 0) & (place < size), a[np.clip(place, 0, size - 1)], 0)
+
+
+sourced(*named("polar orth subspace_angles orthogonal_procrustes"))

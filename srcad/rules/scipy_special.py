@@ -1,8 +1,9 @@
-"""Rules of `scipy.special`: loaded when SciPy is.
+"""Rules of `scipy.special`: gamma functions, exponentials, logarithms. Loaded when SciPy is.
 
 Elementwise but for the sums of exponentials. An argument without a differential (the order of a
 Bessel function, the shape of an incomplete gamma function) has no derivative in closed form: where
-it is active, the call is refused.
+it is active, the call is refused. Other families are in `scipy_distributions`, `scipy_bessel` and
+`scipy_hypergeometric`.
 """
 
 import math
@@ -11,9 +12,12 @@ from functools import partial
 import numpy as np
 import scipy.special as sc
 
+from srcad.errors import MissingRule
 from srcad.rules import registry
+from srcad.rules.elementwise import excess
 from srcad.rules.intrinsics import over, times
-from srcad.rules.registry import composition, constant
+from srcad.rules.reductions import kept
+from srcad.rules.registry import composition, constant, sourced
 from srcad.runtime import polygamma as derivative_of_log_gamma
 
 differential = partial(registry.differential, elementwise=True)
@@ -27,7 +31,7 @@ def named(names):
     return [f for name in names.split() if (f := getattr(sc, name, None)) is not None]
 
 
-constant(*named("gammasgn round comb perm factorial2 factorialk stirling2 bernoulli euler"))
+constant(*named("gammasgn round factorial2 factorialk stirling2 bernoulli euler"))
 
 # ---- gamma and beta
 
@@ -98,6 +102,29 @@ def binom(x, y, *, dx, dy, out):
     return out * ((sc.psi(x + 1) - middle) * dx + (middle - sc.psi(y + 1)) * dy)
 
 
+def is_a_choice(N, k):
+    """Whether there are `k` among `N` to choose."""
+    return (k <= N) & (N >= 0) & (k >= 0)
+
+
+@composition(sc.comb, wrt=("N", "k"))
+def comb(N, k, *, exact=False, repetition=False):
+    if exact:
+        raise MissingRule(None, "the exact number of combinations is one of integers")
+    if repetition:
+        return sc.comb(N + k - 1, k)
+    there = is_a_choice(N, k)
+    return np.where(there, sc.binom(np.where(there, N, 1), np.where(there, k, 1)), 0)
+
+
+@composition(sc.perm, wrt=("N", "k"))
+def perm(N, k, exact=False):
+    if exact:
+        raise MissingRule(None, "the exact number of permutations is one of integers")
+    there = is_a_choice(N, k)
+    return np.where(there, sc.poch(np.where(there, N - k + 1, 1), np.where(there, k, 1)), 0)
+
+
 @differential(sc.poch, domain="positive")
 def poch(z, m, *, dz, dm, out):
     end = sc.psi(z + m)
@@ -145,167 +172,6 @@ def betaincc(a, b, x, *, dx):
 @differential(sc.betaincinv, domain="fraction")
 def betaincinv(a, b, y, *, dy, out):
     return over(dy, beta_density(a, b, out))
-
-
-# ---- error functions and the normal distribution
-
-
-@differential(sc.erf)
-def erf(z, *, dz):
-    return 2 / ROOT_PI * np.exp(-z * z) * dz
-
-
-@differential(sc.erfc)
-def erfc(x, *, dx):
-    return -2 / ROOT_PI * np.exp(-x * x) * dx
-
-
-@differential(sc.erfcx)
-def erfcx(x, *, dx, out):
-    return (2 * x * out - 2 / ROOT_PI) * dx
-
-
-@differential(sc.erfi)
-def erfi(z, *, dz):
-    return 2 / ROOT_PI * np.exp(z * z) * dz
-
-
-@differential(sc.dawsn)
-def dawsn(x, *, dx, out):
-    return (1 - 2 * x * out) * dx
-
-
-@differential(sc.wofz)
-def wofz(z, *, dz, out):
-    return (2j / ROOT_PI - 2 * z * out) * dz
-
-
-@differential(sc.erfinv, domain="unit")
-def erfinv(y, *, dy, out):
-    return ROOT_PI / 2 * np.exp(out * out) * dy
-
-
-@differential(sc.erfcinv, domain="fraction")
-def erfcinv(y, *, dy, out):
-    return -ROOT_PI / 2 * np.exp(out * out) * dy
-
-
-@differential(sc.ndtr)
-def ndtr(x, *, dx):
-    return np.exp(-x * x / 2) / ROOT_2PI * dx
-
-
-@differential(sc.log_ndtr)
-def log_ndtr(x, *, dx, out):
-    return np.exp(-x * x / 2 - out) / ROOT_2PI * dx
-
-
-@differential(sc.ndtri, domain="fraction")
-def ndtri(y, *, dy, out):
-    return ROOT_2PI * np.exp(out * out / 2) * dy
-
-
-@differential(getattr(sc, "ndtri_exp", None))
-def ndtri_exp(y, *, dy, out):
-    return ROOT_2PI * np.exp(y + out * out / 2) * dy
-
-
-@differential(sc.owens_t)
-def owens_t(h, a, *, dh, da):
-    density = np.exp(-h * h / 2)
-    by_a = density * np.exp(-h * h * a * a / 2) / (2 * math.pi * (1 + a * a))
-    return by_a * da - density * sc.erf(a * h / math.sqrt(2)) / (2 * ROOT_2PI) * dh
-
-
-# ---- distributions, by the variable
-
-
-@composition(sc.chdtr, wrt="x")
-def chdtr(v, x):
-    return sc.gammainc(v / 2, x / 2)
-
-
-@composition(sc.chdtrc, wrt="x")
-def chdtrc(v, x):
-    return sc.gammaincc(v / 2, x / 2)
-
-
-@composition(sc.gdtr, wrt=("a", "x"))
-def gdtr(a, b, x):
-    return sc.gammainc(b, a * x)
-
-
-@composition(sc.gdtrc, wrt=("a", "x"))
-def gdtrc(a, b, x):
-    return sc.gammaincc(b, a * x)
-
-
-@composition(sc.pdtr, wrt="m")
-def pdtr(k, m):
-    return sc.gammaincc(np.floor(k) + 1, m)
-
-
-@composition(sc.pdtrc, wrt="m")
-def pdtrc(k, m):
-    return sc.gammainc(np.floor(k) + 1, m)
-
-
-@composition(sc.fdtr, wrt="x")
-def fdtr(dfn, dfd, x):
-    return sc.betainc(dfn / 2, dfd / 2, dfn * x / (dfd + dfn * x))
-
-
-@composition(sc.fdtrc, wrt="x")
-def fdtrc(dfn, dfd, x):
-    return sc.betainc(dfd / 2, dfn / 2, dfd / (dfd + dfn * x))
-
-
-@differential(sc.stdtr)
-def stdtr(df, t, *, dt):
-    return np.exp(-(df + 1) / 2 * np.log1p(t * t / df) - sc.betaln(df / 2, 0.5)) / np.sqrt(df) * dt
-
-
-@differential(sc.stdtrit, domain="fraction")
-def stdtrit(df, p, *, dp, out):
-    steep = np.exp((df + 1) / 2 * np.log1p(out * out / df) + sc.betaln(df / 2, 0.5))
-    return steep * np.sqrt(df) * dp
-
-
-@composition(sc.chdtri, wrt="p")
-def chdtri(v, p):
-    return 2 * sc.gammainccinv(v / 2, p)
-
-
-@composition(sc.fdtri, wrt="p")
-def fdtri(dfn, dfd, p):
-    part = sc.betaincinv(dfn / 2, dfd / 2, p)
-    return dfd * part / (dfn * (1 - part))
-
-
-@composition(sc.bdtr, wrt="p")
-def bdtr(k, n, p):
-    return sc.betainc(n - np.floor(k), np.floor(k) + 1, 1 - p)
-
-
-@composition(sc.bdtrc, wrt="p")
-def bdtrc(k, n, p):
-    return sc.betainc(np.floor(k) + 1, n - np.floor(k), p)
-
-
-@composition(sc.nbdtr, wrt="p")
-def nbdtr(k, n, p):
-    return sc.betainc(n, k + 1, p)
-
-
-@composition(sc.nbdtrc, wrt="p")
-def nbdtrc(k, n, p):
-    return sc.betainc(k + 1, n, 1 - p)
-
-
-@composition(sc.voigt_profile, wrt=("x", "sigma", "gamma"))
-def voigt_profile(x, sigma, gamma):
-    profile = np.real(sc.wofz((x + 1j * gamma) / (sigma * math.sqrt(2))))
-    return profile / (sigma * math.sqrt(2 * math.pi))
 
 
 # ---- logistic and entropy functions
@@ -502,413 +368,13 @@ def cotdg(x, *, dx, out):
     return -math.pi / 180 * (1 + out * out) * dx
 
 
-# ---- Bessel functions, by the argument
-
-
-@differential(sc.j0)
-def j0(x, *, dx):
-    return -sc.j1(x) * dx
-
-
-@differential(sc.j1)
-def j1(x, *, dx):
-    return (sc.j0(x) - sc.jv(2, x)) / 2 * dx
-
-
-@differential(sc.jv)
-def jv(v, z, *, dz):
-    return (sc.jv(v - 1, z) - sc.jv(v + 1, z)) / 2 * dz
-
-
-@differential(sc.y0, domain="positive")
-def y0(x, *, dx):
-    return -sc.y1(x) * dx
-
-
-@differential(sc.y1, domain="positive")
-def y1(x, *, dx):
-    return (sc.y0(x) - sc.yv(2, x)) / 2 * dx
-
-
-@differential(sc.yv, domain="positive")
-def yv(v, z, *, dz):
-    return (sc.yv(v - 1, z) - sc.yv(v + 1, z)) / 2 * dz
-
-
-@composition(sc.yn, wrt="x")
-def yn(n, x):
-    return sc.yv(n, x)
-
-
-@differential(sc.i0)
-def i0(x, *, dx):
-    return sc.i1(x) * dx
-
-
-@differential(sc.i1)
-def i1(x, *, dx):
-    return (sc.i0(x) + sc.iv(2, x)) / 2 * dx
-
-
-@differential(sc.iv)
-def iv(v, z, *, dz):
-    return (sc.iv(v - 1, z) + sc.iv(v + 1, z)) / 2 * dz
-
-
-@differential(sc.i0e)
-def i0e(x, *, dx, out):
-    return (sc.i1e(x) - np.sign(x) * out) * dx
-
-
-@differential(sc.i1e)
-def i1e(x, *, dx, out):
-    return ((sc.i0e(x) + sc.ive(2, x)) / 2 - np.sign(x) * out) * dx
-
-
-@differential(sc.ive)
-def ive(v, z, *, dz, out):
-    slope = (sc.ive(v - 1, z) + sc.ive(v + 1, z)) / 2
-    return slope * dz - out * np.sign(np.real(z)) * np.real(dz)
-
-
-@differential(sc.k0, domain="positive")
-def k0(x, *, dx):
-    return -sc.k1(x) * dx
-
-
-@differential(sc.k1, domain="positive")
-def k1(x, *, dx):
-    return -(sc.k0(x) + sc.kv(2, x)) / 2 * dx
-
-
-@differential(sc.kv, domain="positive")
-def kv(v, z, *, dz):
-    return -(sc.kv(v - 1, z) + sc.kv(v + 1, z)) / 2 * dz
-
-
-@composition(sc.kn, wrt="x")
-def kn(n, x):
-    return sc.kv(n, x)
-
-
-@differential(sc.k0e, domain="positive")
-def k0e(x, *, dx, out):
-    return (out - sc.k1e(x)) * dx
-
-
-@differential(sc.k1e, domain="positive")
-def k1e(x, *, dx, out):
-    return (out - (sc.k0e(x) + sc.kve(2, x)) / 2) * dx
-
-
-@differential(sc.kve, domain="positive")
-def kve(v, z, *, dz, out):
-    return (out - (sc.kve(v - 1, z) + sc.kve(v + 1, z)) / 2) * dz
-
-
-@differential(sc.jve)
-def jve(v, z, *, dz, out):
-    slope = (sc.jve(v - 1, z) - sc.jve(v + 1, z)) / 2
-    return slope * dz - out * np.sign(np.imag(z)) * np.imag(dz)
-
-
-@differential(sc.yve, domain="positive")
-def yve(v, z, *, dz, out):
-    slope = (sc.yve(v - 1, z) - sc.yve(v + 1, z)) / 2
-    return slope * dz - out * np.sign(np.imag(z)) * np.imag(dz)
-
-
-@differential(sc.hankel1, domain="positive")
-def hankel1(v, z, *, dz):
-    return (sc.hankel1(v - 1, z) - sc.hankel1(v + 1, z)) / 2 * dz
-
-
-@differential(sc.hankel2, domain="positive")
-def hankel2(v, z, *, dz):
-    return (sc.hankel2(v - 1, z) - sc.hankel2(v + 1, z)) / 2 * dz
-
-
-@differential(sc.hankel1e, domain="positive")
-def hankel1e(v, z, *, dz, out):
-    return ((sc.hankel1e(v - 1, z) - sc.hankel1e(v + 1, z)) / 2 - 1j * out) * dz
-
-
-@differential(sc.hankel2e, domain="positive")
-def hankel2e(v, z, *, dz, out):
-    return ((sc.hankel2e(v - 1, z) - sc.hankel2e(v + 1, z)) / 2 + 1j * out) * dz
-
-
-@differential(sc.jvp)
-def jvp(v, z, n=1, *, dz):
-    return sc.jvp(v, z, n + 1) * dz
-
-
-@differential(sc.yvp, domain="positive")
-def yvp(v, z, n=1, *, dz):
-    return sc.yvp(v, z, n + 1) * dz
-
-
-@differential(sc.ivp)
-def ivp(v, z, n=1, *, dz):
-    return sc.ivp(v, z, n + 1) * dz
-
-
-@differential(sc.kvp, domain="positive")
-def kvp(v, z, n=1, *, dz):
-    return sc.kvp(v, z, n + 1) * dz
-
-
-@differential(sc.struve, domain="positive")
-def struve(v, x, *, dx):
-    shift = np.exp(v * np.log(x / 2) - sc.gammaln(v + 1.5)) / ROOT_PI
-    return (sc.struve(v - 1, x) - sc.struve(v + 1, x) + shift) / 2 * dx
-
-
-@differential(sc.modstruve, domain="positive")
-def modstruve(v, x, *, dx):
-    shift = np.exp(v * np.log(x / 2) - sc.gammaln(v + 1.5)) / ROOT_PI
-    return (sc.modstruve(v - 1, x) + sc.modstruve(v + 1, x) + shift) / 2 * dx
-
-
-@differential(sc.airy)
-def airy(z, *, dz, out):
-    return out[1] * dz, z * out[0] * dz, out[3] * dz, z * out[2] * dz
-
-
-@differential(sc.ber, domain="positive")
-def ber(x, *, dx):
-    return sc.berp(x) * dx
-
-
-@differential(sc.bei, domain="positive")
-def bei(x, *, dx):
-    return sc.beip(x) * dx
-
-
-@differential(sc.berp, domain="positive")
-def berp(x, *, dx, out):
-    return -(out / x + sc.bei(x)) * dx
-
-
-@differential(sc.beip, domain="positive")
-def beip(x, *, dx, out):
-    return (sc.ber(x) - out / x) * dx
-
-
-@differential(sc.ker, domain="positive")
-def ker(x, *, dx):
-    return sc.kerp(x) * dx
-
-
-@differential(sc.kei, domain="positive")
-def kei(x, *, dx):
-    return sc.keip(x) * dx
-
-
-@differential(sc.kerp, domain="positive")
-def kerp(x, *, dx, out):
-    return -(out / x + sc.kei(x)) * dx
-
-
-@differential(sc.keip, domain="positive")
-def keip(x, *, dx, out):
-    return (sc.ker(x) - out / x) * dx
-
-
-@differential(sc.kelvin, domain="positive")
-def kelvin(x, *, dx, out):
-    be, ke, dbe, dke = out
-    return dbe * dx, dke * dx, (1j * be - dbe / x) * dx, (1j * ke - dke / x) * dx
-
-
-@differential(sc.spherical_jn, domain="positive")
-def spherical_jn(n, z, derivative=False, *, dz, out):
-    if derivative:
-        return ((n * (n + 1) / (z * z) - 1) * sc.spherical_jn(n, z) - 2 / z * out) * dz
-    return sc.spherical_jn(n, z, True) * dz
-
-
-@differential(sc.spherical_yn, domain="positive")
-def spherical_yn(n, z, derivative=False, *, dz, out):
-    if derivative:
-        return ((n * (n + 1) / (z * z) - 1) * sc.spherical_yn(n, z) - 2 / z * out) * dz
-    return sc.spherical_yn(n, z, True) * dz
-
-
-@differential(sc.spherical_in, domain="positive")
-def spherical_in(n, z, derivative=False, *, dz, out):
-    if derivative:
-        return ((n * (n + 1) / (z * z) + 1) * sc.spherical_in(n, z) - 2 / z * out) * dz
-    return sc.spherical_in(n, z, True) * dz
-
-
-@differential(sc.spherical_kn, domain="positive")
-def spherical_kn(n, z, derivative=False, *, dz, out):
-    if derivative:
-        return ((n * (n + 1) / (z * z) + 1) * sc.spherical_kn(n, z) - 2 / z * out) * dz
-    return sc.spherical_kn(n, z, True) * dz
-
-
-@differential(sc.pbdv)
-def pbdv(v, x, *, dx, out):
-    return out[1] * dx, (x * x / 4 - v - 0.5) * out[0] * dx
-
-
-@differential(sc.pbvv)
-def pbvv(v, x, *, dx, out):
-    return out[1] * dx, (x * x / 4 - v - 0.5) * out[0] * dx
-
-
-# ---- elliptic and hypergeometric functions
-
-
-@differential(sc.ellipk, domain="fraction")
-def ellipk(m, *, dm):
-    return math.pi / 8 * sc.hyp2f1(1.5, 1.5, 2.0, m) * dm
-
-
-@composition(sc.ellipkm1, wrt="p")
-def ellipkm1(p):
-    return sc.ellipk(1 - p)
-
-
-@differential(sc.ellipe, domain="fraction")
-def ellipe(m, *, dm):
-    return -math.pi / 8 * sc.hyp2f1(0.5, 1.5, 2.0, m) * dm
-
-
-@differential(sc.ellipkinc, domain="fraction")
-def ellipkinc(phi, m, *, dphi, dm, out):
-    root = np.sqrt(1 - m * np.sin(phi) ** 2)
-    turn = np.sin(2 * phi) / (4 * (1 - m) * root)
-    return dphi / root + ((sc.ellipeinc(phi, m) / (1 - m) - out) / (2 * m) - turn) * dm
-
-
-@differential(sc.ellipeinc, domain="fraction")
-def ellipeinc(phi, m, *, dphi, dm, out):
-    return np.sqrt(1 - m * np.sin(phi) ** 2) * dphi + (out - sc.ellipkinc(phi, m)) / (2 * m) * dm
-
-
-@differential(sc.ellipj, domain="fraction")
-def ellipj(u, m, *, du, out):
-    """By the first argument."""
-    sn, cn, dn, _ = out
-    return cn * dn * du, -sn * dn * du, -m * sn * cn * du, dn * du
-
-
-@differential(sc.hyp0f1, domain="positive")
-def hyp0f1(v, z, *, dz):
-    return sc.hyp0f1(v + 1, z) / v * dz
-
-
-@differential(sc.hyp1f1, domain="positive")
-def hyp1f1(a, b, x, *, dx):
-    return a / b * sc.hyp1f1(a + 1, b + 1, x) * dx
-
-
-@differential(sc.hyp2f1, domain="fraction")
-def hyp2f1(a, b, c, z, *, dz):
-    return a * b / c * sc.hyp2f1(a + 1, b + 1, c + 1, z) * dz
-
-
-@differential(sc.hyperu, domain="positive")
-def hyperu(a, b, x, *, dx):
-    return -a * sc.hyperu(a + 1, b + 1, x) * dx
-
-
-# ---- orthogonal polynomials, by the argument; of degree 0 the derivative is 0
-
-
-def degree_below(n):
-    return np.where(n == 0, 0, n - 1)
-
-
-@differential(sc.eval_jacobi, domain="unit")
-def eval_jacobi(n, alpha, beta, x, *, dx):
-    slope = (n + alpha + beta + 1) / 2 * sc.eval_jacobi(degree_below(n), alpha + 1, beta + 1, x)
-    return np.where(n == 0, 0, slope) * dx
-
-
-@composition(sc.eval_sh_jacobi, wrt="x")
-def eval_sh_jacobi(n, p, q, x):
-    return sc.eval_jacobi(n, p - q, q - 1, 2 * x - 1) / sc.binom(2 * n + p - 1, n)
-
-
-@differential(sc.eval_gegenbauer, domain="unit")
-def eval_gegenbauer(n, alpha, x, *, dx):
-    return np.where(n == 0, 0, 2 * alpha * sc.eval_gegenbauer(degree_below(n), alpha + 1, x)) * dx
-
-
-@differential(sc.eval_legendre, domain="unit")
-def eval_legendre(n, x, *, dx):
-    return np.where(n == 0, 0, sc.eval_gegenbauer(degree_below(n), 1.5, x)) * dx
-
-
-@composition(sc.eval_sh_legendre, wrt="x")
-def eval_sh_legendre(n, x):
-    return sc.eval_legendre(n, 2 * x - 1)
-
-
-@differential(sc.eval_chebyt, domain="unit")
-def eval_chebyt(n, x, *, dx):
-    return n * sc.eval_chebyu(degree_below(n), x) * dx
-
-
-@differential(sc.eval_chebyu, domain="unit")
-def eval_chebyu(n, x, *, dx):
-    return np.where(n == 0, 0, 2 * sc.eval_gegenbauer(degree_below(n), 2.0, x)) * dx
-
-
-@composition(sc.eval_sh_chebyt, wrt="x")
-def eval_sh_chebyt(n, x):
-    return sc.eval_chebyt(n, 2 * x - 1)
-
-
-@composition(sc.eval_sh_chebyu, wrt="x")
-def eval_sh_chebyu(n, x):
-    return sc.eval_chebyu(n, 2 * x - 1)
-
-
-@composition(sc.eval_chebyc, wrt="x")
-def eval_chebyc(n, x):
-    return 2 * sc.eval_chebyt(n, x / 2)
-
-
-@composition(sc.eval_chebys, wrt="x")
-def eval_chebys(n, x):
-    return sc.eval_chebyu(n, x / 2)
-
-
-@differential(sc.eval_hermite)
-def eval_hermite(n, x, *, dx):
-    return 2 * n * sc.eval_hermite(degree_below(n), x) * dx
-
-
-@differential(sc.eval_hermitenorm)
-def eval_hermitenorm(n, x, *, dx):
-    return n * sc.eval_hermitenorm(degree_below(n), x) * dx
-
-
-@differential(sc.eval_laguerre)
-def eval_laguerre(n, x, *, dx):
-    return -np.where(n == 0, 0, sc.eval_genlaguerre(degree_below(n), 1.0, x)) * dx
-
-
-@differential(sc.eval_genlaguerre)
-def eval_genlaguerre(n, alpha, x, *, dx):
-    return -np.where(n == 0, 0, sc.eval_genlaguerre(degree_below(n), alpha + 1, x)) * dx
-
-
 # ---- sums of exponentials
 
 
 @registry.differential(sc.logsumexp)
 def logsumexp(a, axis=None, b=None, keepdims=False, *, da, db, out):
     """Where the sum is 0, and its logarithm -inf, 0. An infinite term has all the weight."""
-    if axis is not None and not keepdims:
-        out = np.expand_dims(out, axis)
-    shares = np.exp(np.where(a == out, 0, a - np.where(np.isinf(out), 0, out)))
-    w = np.where(np.isneginf(out), 0, np.where(np.isposinf(out), a == out, shares))
+    w = np.exp(excess(a, kept(out, axis, keepdims)))
     if b is None:
         return np.sum(w * da, axis, keepdims=keepdims)
     return np.sum(b * w * da + w * db, axis, keepdims=keepdims)
@@ -922,3 +388,6 @@ def softmax(x, axis=None, *, dx, out):
 @registry.differential(sc.log_softmax)
 def log_softmax(x, axis=None, *, dx, out):
     return dx - np.sum(np.exp(out) * dx, axis, keepdims=True)
+
+
+sourced(sc.sinc)

@@ -141,7 +141,7 @@ def ends(lengths):
 
 
 @linear(np.concatenate, getattr(np, "concat", None), wrt="arrays", sequences=("arrays",))
-def concatenate(ct, arrays, axis=0):
+def concatenate(ct, arrays, axis=0, *, dtype=None, casting="same_kind"):
     if axis is None:
         flat = np.split(ct, ends([np.size(a) for a in arrays]))
         return [np.reshape(flat[k], np.shape(arrays[k])) for k in range(len(arrays))]
@@ -151,8 +151,28 @@ def concatenate(ct, arrays, axis=0):
     return parts
 
 
+def declare_cast(join):
+    """Arrays joined in a type that is given are cast first."""
+    if join in (np.vstack, np.hstack):
+
+        @composition(join, wrt="tup", sequences=("tup",))
+        def joined_in_one_type(tup, *, dtype=None, casting="same_kind"):
+            return NotImplemented if dtype is None else join([np.asarray(a, dtype) for a in tup])
+    else:
+
+        @composition(join, wrt="arrays", sequences=("arrays",))
+        def joined_in_one_type(arrays, axis=0, *, dtype=None, casting="same_kind"):
+            if dtype is None:
+                return NotImplemented
+            return join([np.asarray(a, dtype) for a in arrays], axis)
+
+
+for _join in (np.concatenate, np.stack, np.vstack, np.hstack):
+    declare_cast(_join)
+
+
 @linear(np.stack, wrt="arrays", sequences=("arrays",))
-def stack(ct, arrays, axis=0):
+def stack(ct, arrays, axis=0, *, dtype=None, casting="same_kind"):
     rows = np.moveaxis(ct, axis, 0)
     if isinstance(arrays, np.ndarray):
         return rows
@@ -160,14 +180,14 @@ def stack(ct, arrays, axis=0):
 
 
 @linear(np.vstack, wrt="tup", sequences=("tup",))
-def vstack(ct, tup):
+def vstack(ct, tup, *, dtype=None, casting="same_kind"):
     lengths = [np.shape(a)[0] if np.ndim(a) > 1 else 1 for a in tup]
     parts = np.split(ct, ends(lengths), 0)
     return [np.reshape(parts[k], np.shape(tup[k])) for k in range(len(tup))]
 
 
 @linear(np.hstack, wrt="tup", sequences=("tup",))
-def hstack(ct, tup):
+def hstack(ct, tup, *, dtype=None, casting="same_kind"):
     if np.ndim(ct) == 1:
         lengths = [np.size(a) for a in tup]
     else:
@@ -314,8 +334,19 @@ def pad_by_values(
     reflect_type="even",
 ):  # fmt: skip
     """Axis after axis, each with what stands there already."""
-    if reflect_type != "even":
-        raise MissingRule(None, f"pad with reflect_type={reflect_type!r} is not supported")
+    if isinstance(pad_width, dict):
+        rank = np.ndim(array)
+        pad_width = [pairs(pad_width.get(k, pad_width.get(k - rank, 0)), 0) for k in range(rank)]
+        if mode in ("edge", "reflect", "symmetric", "wrap") and reflect_type == "even":
+            return np.pad(array, pad_width, mode)
+        if mode == "constant":
+            return np.pad(array, pad_width, constant_values=constant_values)
+    if mode == "empty":
+        return np.pad(array, pad_width)
+    if mode in ("reflect", "symmetric") and reflect_type == "odd":
+        for k in range(np.ndim(array)):
+            array = oddly_reflected(array, mode, k, pairs(pad_width, k))
+        return array
     if mode in ("edge", "reflect", "symmetric", "wrap"):
         return NotImplemented
     if mode == "constant" and is_literal(constant_values):
@@ -352,6 +383,25 @@ def pairs(value, k):
     return pairs(value[k], 0)
 
 
+def oddly_reflected(array, mode, k, widths):
+    """Continued along axis `k` by what turns about each end: `f(-i) = 2 f(0) - f(i)`."""
+    n = np.shape(array)[k]
+    period = max(n - 1, 1) if mode == "reflect" else n
+    i = np.arange(-widths[0], n + widths[1])
+    turns = i // period
+    odd = turns % 2
+    rest = i - turns * period
+    last = n - 1
+    places = np.where(odd == 1, (last if mode == "symmetric" else period) - rest, rest)
+    along = [-1 if j == k else 1 for j in range(np.ndim(array))]
+    kind = np.result_type(array)
+    sign = np.reshape(1 - 2 * odd, along).astype(kind)
+    count = np.reshape(turns - odd, along).astype(kind)
+    first, end = np.take(array, [0], k), np.take(array, [last], k)
+    moved = count * (end - first) + (1 - sign) * end
+    return sign * np.take(array, np.minimum(places, last), k) + moved
+
+
 def filling(array, mode, k, n, value, length):
     """The `n` entries along axis `k` before an array."""
     along = (slice(None),) * k
@@ -378,13 +428,15 @@ def filling(array, mode, k, n, value, length):
 
 
 @differential(np.pad)
-def pad(array, pad_width, mode="constant", *, constant_values=0, darray):
+def pad(array, pad_width, mode="constant", *, constant_values=0, reflect_type="even", darray):
     """Modes `constant`, and those that copy elements: `edge`, `reflect`, `symmetric`, `wrap`."""
     return np.pad(darray, pad_width, mode)
 
 
 @linear(np.pad, wrt="array")
-def pad_transpose(ct, array, pad_width, mode="constant", *, array_bar):
+def pad_transpose(
+    ct, array, pad_width, mode="constant", *, constant_values=0, reflect_type="even", array_bar
+):
     if mode == "constant":
         widths = np.broadcast_to(pad_width, (np.ndim(array), 2))
         sizes = np.shape(array)

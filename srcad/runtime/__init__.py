@@ -18,6 +18,7 @@ from srcad.runtime.determinants import cofactors, is_regular, minors
 from srcad.runtime.matrices import frechet, row_order
 from srcad.runtime.order import evened
 from srcad.runtime.products import over, times
+from srcad.runtime.series import change_of_basis, table_of_products
 from srcad.runtime.shapes import (
     add,
     add_at,
@@ -35,6 +36,7 @@ __all__ = [
     "add",
     "add_at",
     "bessel_i",
+    "change_of_basis",
     "cofactors",
     "contraction",
     "copied",
@@ -60,6 +62,7 @@ __all__ = [
     "shadow",
     "snapshot",
     "stop_gradient",
+    "table_of_products",
     "times",
     "transposed_subscripts",
     "unbroadcast",

@@ -10,23 +10,27 @@ only.  Arguments that are sequences of arrays (``np.concatenate``) stay what the
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from srcad import rules
 from srcad.errors import MissingRule
 from srcad.frontend import arrays, calls, containers
-from srcad.frontend.abstract import Abstract, ListRef, Static, TupleRef
+from srcad.frontend.abstract import NONE, Abstract, ListRef, Static, TupleRef
 from srcad.frontend.lowering import Lowering, Unreachable
 from srcad.ir import Effect, Literal, Value
-from srcad.ir.types import ListType, TupleType
+from srcad.ir.types import Array, ListType, NumPyScalar, TupleType
 
 
 def rewritten(
     low: Lowering, function: Any, args: list[Abstract], keywords: dict[str, Abstract]
 ) -> Any:
     """The result of a call that is made in other words; NotImplemented for one that is not."""
+    if isinstance(function, np.ufunc) and keywords:
+        plain, rest = without_dtype(low, function, args, keywords)
+        if rest.keys() != keywords.keys():
+            return calls.call(low, Static(function), plain, rest)
     found = with_arrays(low, function, args, keywords)
     return composed(low, function, args, keywords) if found is NotImplemented else found
 
@@ -39,22 +43,37 @@ def composed(
     A composition that returns NotImplemented leaves its arguments to another rule.
     """
     rule = rules.lookup_composition(function)
-    if rule is None or not any(_has_data(low, a) for a in (*args, *keywords.values())):
+    if rule is None:
         return NotImplemented
+    data = any(_has_data(low, a) for a in (*args, *keywords.values()))
+    if not data and function not in _TAKE_FUNCTIONS:
+        return NotImplemented
+    try:
+        rule.parameters.bind(*args, **keywords)
+    except TypeError as error:
+        _refuse(low, function, f": {error}")
     try:
         found = calls.call(low, Static(rule.body), args, keywords)
     except Unreachable:  # the body raises for such arguments
         if low.internal:
             raise
-        low.refuse(
-            f"the derivative of {getattr(function, '__name__', rule.name)} is not known for these"
-            f" arguments{_reason(low)}",
-            "cut it with srcad.stop_gradient if it does not matter, or declare a rule",
-            kind=MissingRule,
-        )
+        _refuse(low, function, _reason(low))
     if isinstance(found, Static) and found.value is NotImplemented:
         return NotImplemented
     return arrays.made_here(low, found)
+
+
+def _refuse(low: Lowering, function: Any, reason: str) -> NoReturn:
+    name = getattr(function, "__name__", repr(function))
+    low.refuse(
+        f"the derivative of {name} is not known for these arguments{reason}",
+        "cut it with srcad.stop_gradient if it does not matter, or declare a rule",
+        kind=MissingRule,
+    )
+
+
+_TAKE_FUNCTIONS = {np.vectorize}
+"""What is written out for the functions it is given, whether there is data or not."""
 
 
 def _reason(low: Lowering) -> str:
@@ -74,7 +93,61 @@ def _has_data(low: Lowering, value: Abstract) -> bool:
         items = containers.items_of(low, value)
         if items is not None:
             return any(_has_data(low, item) for item in items)
+    if isinstance(value, Value):
+        return _may_vary(low, value)
     return not calls.is_inert(value)
+
+
+def _may_vary(low: Lowering, value: Value) -> bool:
+    """Whether a value may depend on something that a derivative is taken by.
+
+    What is computed from arguments that none is taken by stays the call that it is.
+    """
+    session = low.session
+    seen: set[Value] = set()
+    left: list[object] = [value]
+    while left:
+        atom = left.pop()
+        if isinstance(atom, tuple):
+            left.extend(atom)
+        elif isinstance(atom, Value) and atom not in seen and not calls.is_inert(atom):
+            seen.add(atom)
+            op = low.builder.definition(atom)
+            if atom in session.leaves or (op is None and atom not in session.given):
+                return True
+            if op is not None:
+                left.extend(op.args)
+                left.extend(atom for _, atom in op.keywords)
+    return False
+
+
+_OF_MEMORY = ("casting", "order", "subok")
+"""Arguments of ufuncs that change no value."""
+
+
+def without_dtype(
+    low: Lowering, function: Any, args: list[Abstract], keywords: dict[str, Abstract]
+) -> tuple[list[Abstract], dict[str, Abstract]]:
+    """The arguments of a ufunc in the type in which it is to compute."""
+    if rules.lookup(function) is None or any(
+        not isinstance(keywords.get(name, NONE), Static) for name in (*_OF_MEMORY, "dtype")
+    ):
+        return args, keywords
+    wanted = keywords.get("dtype", NONE)
+    assert isinstance(wanted, Static)
+    rest = {k: v for k, v in keywords.items() if k != "dtype" and k not in _OF_MEMORY}
+    if wanted.value is None:
+        return args, rest
+
+    def cast(value: Abstract) -> Abstract:
+        kind = value.type if isinstance(value, Value) else None
+        if isinstance(kind, (Array, NumPyScalar)) and kind.dtype == np.dtype(wanted.value):
+            return value
+        if isinstance(value, Static) and rules.is_literal(value.value):
+            return value
+        return calls.call(low, Static(np.asarray), [value, wanted], {})
+
+    return list(map(cast, args)), rest
 
 
 def with_arrays(
@@ -110,9 +183,10 @@ def with_arrays(
 
 
 def _is_numpy(function: Any) -> bool:
-    return isinstance(function, np.ufunc) or (
-        getattr(function, "__module__", None) or ""
-    ).startswith("numpy")
+    owner = getattr(function, "__objclass__", function)
+    return isinstance(owner, np.ufunc) or (getattr(owner, "__module__", None) or "").startswith(
+        "numpy"
+    )
 
 
 def _is_list(value: Any) -> bool:

@@ -116,6 +116,19 @@ class Pulled:
     """Parameters are the seeds, yields the adjoints of the leaves; it reads the forward sweep."""
 
 
+_NARROW = {"float16": np.float16, "float32": np.float32, "complex64": np.complex64}
+
+
+def _narrow(low: Lowering, bar: Atom, kind: NumPyScalar) -> Atom:
+    """The gradient by a number of single precision in that: what it was multiplied with may have
+    been wider, as numbers of double precision do not differ from Python's here."""
+    cast = _NARROW[kind.dtype]
+    made = low.builder.definition(bar)
+    if made is not None and made.callee is cast:
+        return bar
+    return low.builder.apply_typed(cast, (bar,), kind)
+
+
 class Differentiator:
     """Takes derivatives of abstract functions in one lowering."""
 
@@ -162,6 +175,7 @@ class Differentiator:
                 kind = Number("float")
             param = Value(atom.hint if isinstance(atom, Value) else name, kind)
             params.append(param)
+            low.session.leaves.add(param)
             inits.append(atom)
             if isinstance(atom, Value) and atom in low.session.importer.vectors:
                 low.session.importer.vectors[param] = None
@@ -428,6 +442,8 @@ class Differentiator:
                     and not isinstance(atom_type(bar), Array)
                 ):
                     bar = low.builder.apply(np.asarray, bar)  # as the argument has no axes
+                elif isinstance(kind, NumPyScalar) and kind.dtype in _NARROW:
+                    bar = _narrow(low, bar, kind)
                 elif isinstance(kind, (Number, NumPyScalar)) and isinstance(atom_type(bar), Array):
                     bar = low.builder.apply(operator.getitem, bar, Literal(()))
                 return containers.wrap(low, bar)

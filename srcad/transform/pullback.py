@@ -41,6 +41,7 @@ from srcad.ir.types import (
 )
 from srcad.ir.walk import blocks, map_atoms, results, values_read
 from srcad.rules import Rule
+from srcad.rules.coverage import name_of
 from srcad.transform import bodies, spaces
 from srcad.transform.adjoints import Adjoints, Parts, hidden, refuse_hidden
 from srcad.transform.updates import dict_item
@@ -55,31 +56,35 @@ def missing_rule(op: Any, callee: Any) -> MissingRule | NotDifferentiable:
     """The error of a function without a rule."""
     if callee is operator.call:
         return hidden(place_of(op.loc))
-    name = getattr(callee, "__name__", repr(callee))
-    module = getattr(callee, "__module__", "") or ""
-    what = f"{module + '.' if module else ''}{name} has no derivative rule and no source to read"
+    name, short = name_of(callee), getattr(callee, "__name__", "function")
+    what = f"{name} has no derivative rule and no source to read"
     if draws(callee) is not None:
         hint = (
             "draw numbers that depend on nothing and compute with them: m + s * rng.normal(),"
             " x[rng.permutation(n)]"
         )
         return MissingRule(place_of(op.loc), what, hint)
+    written = name if name.startswith("np.") else short
+    given, changes = _parameters(op)
+    elementwise = ", elementwise=True" if isinstance(callee, np.ufunc) else ""
     return MissingRule(
         place_of(op.loc),
         what,
-        f"declare one:\n@srcad.rules.differential({name})\ndef {name}_rule({_signature(op)}): ...\n"
-        f"or cut the derivative: srcad.stop_gradient({name}(…))",
+        f"declare one:\n@srcad.rules.differential({written}{elementwise})\n"
+        f"def {short}_rule({', '.join((*given, '*', *changes))}):\n"
+        f"    return ...  # linear in {', '.join(changes)}\n"
+        f"or cut the derivative: srcad.stop_gradient({short}(…))",
     )
 
 
-def _signature(op: Any) -> str:
+def _parameters(op: Any) -> tuple[list[str], list[str]]:
     """The parameters of a rule for a call, and the differentials that it may need."""
     args, keywords = getattr(op, "args", ()), dict(getattr(op, "keywords", ()))
     few = len(args) <= 3
     names = [("xyz"[k] if few else f"x{k + 1}") for k in range(len(args))]
     given = dict(zip((*names, *keywords), (*args, *keywords.values()), strict=True)) or {"x": None}
     moving = [n for n, a in given.items() if isinstance(a, Value) and is_differentiable(a.type)]
-    return ", ".join((*given, "*", *(f"d{n}" for n in moving or list(given)[:1])))
+    return list(given), [f"d{n}" for n in moving or list(given)[:1]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

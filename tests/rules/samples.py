@@ -5,15 +5,25 @@ name of a rule is run for its other names too (`np.sum` for `ndarray.sum`), as f
 """
 
 import cmath
+import itertools
 import math
 import operator
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.polynomial import chebyshev, hermite, hermite_e, laguerre, legendre, polynomial
+from numpy.polynomial import (
+    chebyshev,
+    hermite,
+    hermite_e,
+    laguerre,
+    legendre,
+    polynomial,
+    polyutils,
+)
 
 from srcad.rules.intrinsics import evened, fitted, over, times, unbroadcast
 from srcad.rules.special import polygamma
+from srcad.rules.ufuncs import REDUCTIONS, SCANNED, STEPWISE
 from srcad.runtime import (
     add,
     bessel_i,
@@ -24,8 +34,6 @@ from srcad.runtime import (
     shadow,
     zeros_like,
 )
-
-_random = np.random.default_rng(20240607)
 
 
 @dataclass(frozen=True)
@@ -52,21 +60,39 @@ def _describe(value):
     return type(value).__name__ if " at 0x" in text else text
 
 
+def _outside(i, j, scale):
+    return scale * scale * (i + 2 * j)
+
+
 CASES = []
+_GOLDEN = (math.sqrt(5) - 1) / 2
+
+
+def restart():
+    """Each case has its own numbers: one more does not change those of others."""
+    global _random, _places
+    _random = np.random.default_rng(20240607)
+    _places = itertools.count(1)
 
 
 def case(function, *args, **keywords):
     if function is not None:
         CASES.append(Case(function, args, keywords))
+    restart()
 
 
-_ranks = iter(np.resize(_random.permutation(4001), 40010))
+restart()
 
 
 def R(*shape):
-    """Reals, away from 0 and with magnitudes away from each other: no kink is near."""
-    ranks = [next(_ranks) for _ in range(math.prod(shape))]
-    values = 0.2 + 1.6 * np.reshape(ranks, shape) / 4001
+    """Reals, away from 0 and with magnitudes away from each other: no kink is near.
+
+    Multiples of the golden ratio, modulo 1, are as far apart as can be, however many they are.
+    """
+    count = math.prod(shape)
+    places = [next(_places) * _GOLDEN % 1 for _ in range(count)]
+    places += _random.uniform(0, 0.02, count)  # sums and differences of them are different, too
+    values = 0.2 + 1.6 * np.reshape(_random.permutation(places), shape)
     values = values * _random.choice([-1.0, 1.0], shape)
     return np.float64(values) if shape == () else values
 
@@ -289,13 +315,11 @@ for axis in (None, 0, 1):
     case(np.prod, np.array([[0.0, 2.0, -1.5], [0.0, 0.0, 0.7]]), axis=axis)
     case(np.cumprod, np.array([[0.5, 2.0, 0.0], [0.0, 0.0, 0.7]]), axis=axis)
 case(np.nanvar, _holes, ddof=1)
+case(np.nanvar, _holes, 1, where=np.array([[True], [True], [True]]))
+case(np.nanstd, _holes, where=np.array([True, True, False, True]))
 case(np.nan_to_num, _holes)
 case(getattr(np, "cumulative_sum", None), R(4))
 case(getattr(np, "cumulative_sum", None), R(3, 4), axis=1)
-for f in (np.add.reduce, np.multiply.reduce, np.maximum.reduce):
-    case(f, R(3, 2))
-    case(f, R(4))
-    case(f, R(3, 2), 1, keepdims=True)
 for axis in (None, 0, 1, -1):
     case(np.cumsum, R(3, 4), axis)
     case(np.cumprod, R(3, 4), axis)
@@ -303,7 +327,6 @@ case(np.cumsum, R(4))
 case(np.cumsum, R(0))
 case(np.cumprod, R(4))
 case(np.cumprod, Z(3))
-case(np.add.accumulate, R(3, 2))
 case(np.average, R(3, 4))
 case(np.average, R(3, 4), axis=1)
 case(np.average, R(3, 4), axis=1, weights=P(4))
@@ -352,13 +375,6 @@ for f in (np.cumulative_sum, np.cumulative_prod):
 case(np.cumulative_sum, R(3, 4), axis=0)
 case(np.nancumprod, _gaps, 1)
 case(np.nancumprod, _gaps)
-for f in (np.maximum.accumulate, np.minimum.accumulate, np.multiply.accumulate):
-    case(f, R(5))
-    case(f, R(3, 4), 1)
-for f in (np.maximum.reduce, np.minimum.reduce, np.logaddexp.reduce, np.hypot.reduce):
-    case(f, R(5))
-    case(f, R(3, 4), 1)
-case(np.logaddexp.reduce, R(3, 4), 0, keepdims=True)
 case(np.cov, R(5))
 case(np.cov, R(3, 5))
 case(np.cov, R(5, 3), rowvar=False)
@@ -368,6 +384,7 @@ case(np.cov, R(2, 5), fweights=np.array([1, 2, 1, 3, 1]))
 case(np.cov, R(2, 5), aweights=P(5))
 case(np.cov, R(2, 5), fweights=np.array([1, 2, 1, 3, 1]), aweights=P(5))
 case(np.cov, Z(2, 5))
+case(np.cov, R(2, 5), dtype=float)
 case(np.corrcoef, R(3, 5))
 case(np.corrcoef, R(5), R(5))
 case(np.corrcoef, R(5, 3), rowvar=False)
@@ -433,6 +450,10 @@ case(np.dstack, [R(2, 3), R(2, 3, 2)])
 case(np.dstack, [R(3), R(3)])
 case(np.column_stack, [R(3), R(3, 2)])
 case(np.append, R(2, 3), R())
+case(np.concatenate, [R(2), R(3)], dtype=float)
+case(np.stack, [R(2), R(2)], 1, dtype=float)
+for f in (np.vstack, np.hstack):
+    case(f, [R(2), R(2)], dtype=float)
 for items in ((R(3), R()), (R(), R(), R(2)), (R(2, 3), R(1, 3))):
     case(type(np.r_).__getitem__, np.r_, items)
 for items in ((R(3), R(3)), (R(2, 3), R(2)), (R(), R())):
@@ -477,6 +498,12 @@ case(np.pad, R(4), (1, 2), "linear_ramp", end_values=R())
 case(np.pad, R(3), (1, 2), "constant", constant_values=R())
 case(np.pad, R(3), (1, 2), "constant", constant_values=(R(), R()))
 case(np.pad, R(2, 3), 1, constant_values=((R(), R()), (R(), R())))
+for mode in ("reflect", "symmetric"):
+    case(np.pad, R(4), (2, 3), mode, reflect_type="odd")
+    case(np.pad, R(3), (7, 8), mode, reflect_type="odd")
+    case(np.pad, R(3, 4), ((1, 0), (2, 1)), mode, reflect_type="odd")
+for mode in ("constant", "edge", "mean"):
+    case(np.pad, R(3, 4), {-1: (1, 2)}, mode)
 case(np.insert, R(4), 1, R())
 case(np.insert, R(4), 1, R(2))
 case(np.insert, R(4), [1, 3], R(2))
@@ -588,6 +615,9 @@ case(np.ndarray.choose, np.array([0, 1, 1, 0]), [R(4), R()])
 case(np.choose, np.array([0, 1, 2, 1]), [R(4), R(), R(1)])
 case(np.select, [np.array([True, False, False]), np.array([True, True, False])], [R(3), R()], R())
 case(np.select, [np.array([True, False])], [R(2)])
+case(np.ix_, R(2), R(3), np.array([True, False, True]))
+case(np.choose, np.array([0, 5, -1, 1]), [R(4), R(), R(1)], mode="wrap")
+case(np.choose, np.array([0, 5, -1, 1]), [R(4), R()], mode="clip")
 case(np.bincount, np.array([0, 2, 2, 1]), R(4))
 case(np.bincount, np.array([0, 2, 2, 1]), R(4), 6)
 for axis in (None, 0, 1, -1):
@@ -595,12 +625,22 @@ for axis in (None, 0, 1, -1):
     case(np.partition, R(3, 4), 2, axis)
 case(np.lib.stride_tricks.sliding_window_view, R(5), 2)
 case(np.lib.stride_tricks.sliding_window_view, R(3, 5, 2), 3, 1)
-for starts in ([0, 2], [0, 3, 1], [2, 2, 0, 4]):
-    case(np.add.reduceat, R(5), starts)
-    case(np.add.reduceat, R(3, 5), starts, 1)
+case(np.lib.stride_tricks.sliding_window_view, R(3, 4), (2, 3))
+case(np.lib.stride_tricks.sliding_window_view, R(3, 4), (2, 2), (1, -1))
 case(np.sort, R(5))
 case(np.unique, R(5))
 case(np.unique, R(2, 3))
+case(np.unique, np.array([0.3, 1.5, -0.3]), True, True, True)
+case(np.unique, R(2, 2), return_inverse=True)
+case(getattr(np, "unique_values", None), R(2, 3))
+for trim in ("fb", "f", "B"):
+    case(np.trim_zeros, R(4), trim)
+for f in (np.union1d, np.intersect1d, np.setdiff1d, np.setxor1d):
+    case(f, R(4), R(3))
+case(np.real_if_close, R(3))
+case(np.real_if_close, Z(3))
+case(np.histogram, R(6), 3, (-2, 2), weights=R(6))
+case(np.fromfunction, _outside, (2, 3), dtype=float, scale=R())
 case(np.sort_complex, R(5))
 case(evened, R(5), np.array([0, 0, 1, 2, 2]), 0)
 case(evened, R(2, 3), np.array([[0, 0, 1], [2, 3, 3]]), -1)
@@ -707,8 +747,15 @@ for f in (np.roots, polynomial.polyroots):
     case(f, np.array([1.0, 2.0, 3.0, 1.5]))
     case(f, Z(4))
 case(np.polymul, R(3), R(4))
+for f in (np.polyadd, np.polysub, np.polydiv):
+    case(f, R(4), R(3))
+for f in (np.polyder, np.polyint):
+    case(f, R(4))
+    case(f, R(4), 2)
 case(np.poly, R(4))
 case(np.poly, R(1))
+case(np.poly, M(3))
+case(np.poly, Z(2, 2))
 case(np.vander, R(3))
 case(np.vander, R(3), 5, True)
 case(np.polyfit, R(6), R(6), 2)
@@ -739,6 +786,67 @@ for kind, name in (
     case(getattr(kind, name + "int"), R(4, 2), lbnd=-0.3)
     case(getattr(kind, name + "vander"), R(3), 3)
     case(getattr(kind, name + "vander"), R(2, 3), 0)
+    case(getattr(kind, name + "int"), R(3), 2, k=[R(), R()], lbnd=0.3)
+    case(getattr(kind, name + "int"), R(3), 1, k=0.7)
+    for operation in ("add", "sub", "mul", "div"):
+        case(getattr(kind, name + operation), R(3), R(2))
+        case(getattr(kind, name + operation), R(2), R(4))
+        case(getattr(kind, name + operation), R(2), R(1))
+    case(getattr(kind, name + "fromroots"), R(3))
+    for operation in ("mulx", "companion", "trim", "weight", "roots"):
+        case(getattr(kind, name + operation, None), P(4) / 2)
+    case(getattr(kind, name + "pow"), R(3), 3)
+    case(getattr(kind, name + "line"), R(), R())
+    case(getattr(kind, name + "fit"), R(6), R(6), 2)
+    case(getattr(kind, name + "vander2d"), R(3), R(3), [1, 2])
+    case(getattr(kind, name + "vander3d"), R(2), R(2), R(2), [1, 2, 1])
+    if kind is polynomial:
+        continue
+    for operation in ("val2d", "grid2d"):
+        case(getattr(kind, name + operation), R(3), R(3), R(4, 2))
+    for operation in ("val3d", "grid3d"):
+        case(getattr(kind, name + operation), R(2), R(2), R(2), R(2, 2, 3))
+    case(getattr(kind, name + "val"), R(3), R(4, 2))
+    case(getattr(kind, name + "val"), R(2), R(4, 2), tensor=False)
+    case(getattr(kind, name + "val"), R(3, 2), R(4, 2), tensor=False)
+    case(getattr(kind, f"{name}2poly"), R(4))
+    case(getattr(kind, f"poly2{name}"), R(4))
+
+case(polyutils.trimseq, R(3))
+case(polyutils.as_series, [R(3), R(2)])
+
+# ---- methods of ufuncs
+
+_of_positive = (np.float_power, np.power, np.fmod, np.remainder, np.floor_divide)
+for f in (*REDUCTIONS, *STEPWISE, np.logaddexp, np.logaddexp2):
+    numbers = P if f in _of_positive else R
+    case(f.reduce, numbers(4))
+    case(f.reduce, numbers(3, 2), 1, keepdims=True)
+    case(f.reduce, numbers(4, 2), axis=0)
+    for starts in ([0, 2], [2, 0, 3]):
+        case(f.reduceat, numbers(4), starts)
+    case(f.reduceat, numbers(3, 5), [0, 3, 1], 1)
+for axis in (0, 1, None):
+    case(np.hypot.reduce, R(3, 2), axis)
+case(np.hypot.reduce, R(3, 2), 1, keepdims=True)
+for f in REDUCTIONS:
+    case(f.reduce, R(3, 2), (0, 1))
+    case(f.reduce, R(3, 2), None, dtype=float)
+    case(f.reduce, R(4), initial=R())
+    case(f.reduce, R(3, 4), 1, initial=np.float64(0.6), where=_mask)
+    case(f.accumulate, R(4))
+    case(f.accumulate, R(3, 4), 1)
+case(np.add.reduce, R(3, 4), where=_mask)
+for f in SCANNED:
+    numbers = P if f in _of_positive else R
+    case(f.accumulate, numbers(4))
+    case(f.accumulate, numbers(3, 4), axis=1)
+    case(f.outer, numbers(2), numbers(3))
+    case(f.outer, numbers(2, 2), numbers())
+    case(f.outer, numbers(), numbers(3))
+for f in (np.maximum, np.minimum):
+    case(f.outer, R(2), R(3))
+    case(f.outer, R(), R(2, 2))
 
 # ---- products
 
@@ -783,11 +891,6 @@ for s, t in (
     ((2, 2, 3), (4, 2, 3)),
 ):
     case(np.inner, R(*s), R(*t))
-for f in (np.divide.outer, np.maximum.outer, np.minimum.outer, np.hypot.outer, np.arctan2.outer):
-    case(f, R(2), R(3))
-    case(f, R(2, 2), R())
-case(np.power.outer, P(2), R(3))
-case(np.logaddexp.outer, R(), R(3))
 for s, t in (((2,), (3,)), ((2, 2), (3,)), ((), (3,))):
     case(np.outer, R(*s), R(*t))
     case(np.multiply.outer, R(*s), R(*t))
@@ -1036,6 +1139,10 @@ def _mixed(x, y):
     return x * y
 
 
+def _twofold(x):
+    return x * x, 2 * x
+
+
 case(np.apply_along_axis, _energy, 1, R(2, 3))
 case(np.apply_along_axis, _energy, 0, R(3))
 case(np.apply_along_axis, _turned, 0, R(2, 3), 3.0)
@@ -1046,5 +1153,9 @@ case(
 )
 case(np.piecewise, R(3, 4), [_mask], (np.square, np.negative))
 case(np.piecewise, R(4), _mask[0], (np.square, np.negative))
+case(np.piecewise, np.float64(0.3), [False, True], (np.square, np.negative, 2.0))
+case(np.piecewise, np.float64(0.3), [True, False], (np.square, np.negative))
+case(np.piecewise, np.float64(0.3), [False, False], (np.square, np.negative, np.sin))
 case(np.vectorize.__call__, np.vectorize(_bent), R(3))
 case(np.vectorize.__call__, np.vectorize(_mixed), R(3), R(2, 1))
+case(np.vectorize.__call__, np.vectorize(_twofold), R(3))

@@ -1,9 +1,12 @@
 """Samples of the rules for SciPy, as those in `samples`."""
 
 import numpy as np
+import scipy.integrate as si
 import scipy.linalg as sl
 import scipy.special as sc
+import scipy.stats as ss
 
+from srcad.rules.scipy_stats import CONTINUOUS, DISCRETE
 from srcad.runtime import frechet
 from tests.rules.samples import PAIRS, SHAPES, A, M, P, R, S, U, Z, case
 
@@ -21,7 +24,7 @@ def named(names):
 
 ONE = {
     R: "erf erfc erfcx erfi dawsn ndtr log_ndtr expit log_expit softplus exp10 exp2 expm1 cosm1"
-    " cbrt exprel sindg cosdg tandg cotdg j0 j1 i0 i0e i1 i1e airy fresnel wrightomega",
+    " cbrt exprel sindg cosdg j0 j1 i0 i0e i1 i1e airy fresnel wrightomega",
     P: "gamma gammaln loggamma rgamma psi factorial entr lambertw exp1 expi sici shichi spence"
     " log1p y0 y1 k0 k0e k1 k1e ber bei berp beip ker kei kerp keip kelvin",
     U: "erfinv",
@@ -31,6 +34,9 @@ for sample, names in ONE.items():
     for f in named(names):
         for s in SHAPES:
             case(f, sample(*s))
+for f in named("tandg cotdg"):
+    for s in SHAPES:
+        case(f, 30 * R(*s))
 for f in named("erf wofz loggamma exp1 rgamma"):
     case(f, Z(3))
 case(getattr(sc, "ndtri_exp", None), -P(3))
@@ -51,6 +57,12 @@ for (first, second), names in TWO.items():
             case(f, first(*s), second(*t))
 for s, t in PAIRS:
     case(sc.binom, A(*s), P(*t) / 2)
+for f in (sc.comb, sc.perm):
+    case(f, A(3), 1)
+    case(f, A(2, 3) + 2, np.array([1, 2, 3]))
+    case(f, np.float64(1.3), 3)
+    case(f, A() + 2, P())
+case(sc.comb, A(3), 2, repetition=True)
 case(sc.voigt_profile, R(3), P(), P(2, 1))
 
 # ---- several arguments: by the last one
@@ -168,6 +180,12 @@ case(sl.solve_toeplitz, np.array([3.0, 0.4, -0.2]), R(3))
 case(sl.solve_toeplitz, (np.array([3.0, 0.4, -0.2]), R(3)), R(3, 2))
 case(sl.matmul_toeplitz, R(3), R(3))
 case(sl.matmul_toeplitz, (R(3), R(4)), R(4, 2))
+case(sl.eigh_tridiagonal, A(4) * np.arange(1, 5), R(3))
+case(sl.eigh_tridiagonal, A(4) * np.arange(1, 5), R(3), eigvals_only=True)
+for lower in (False, True):
+    case(sl.eig_banded, band[::-1].copy() if lower else band, lower)
+    case(sl.eig_banded, band[::-1].copy() if lower else band, lower, eigvals_only=True)
+    case(sl.cho_solve_banded, (band[::-1].copy() if lower else band, lower), R(4))
 case(sl.solve_circulant, np.array([3.0, 0.4, -0.2]), R(3))
 for a in (R(4, 2), M(3)):
     case(sl.lstsq, a, R(len(a)))
@@ -207,6 +225,7 @@ case(sl.solve_sylvester, M(3), M(2), R(3, 2))
 case(sl.solve_continuous_lyapunov, M(3), R(3, 3))
 case(sl.solve_discrete_lyapunov, R(3, 3) / 4, R(3, 3))
 case(sl.solve_continuous_are, R(3, 3), R(3, 2), np.eye(3, dtype=int), np.eye(2, dtype=int))
+case(sl.solve_discrete_are, M(3) / 4, R(3, 2), np.eye(3, dtype=int), np.eye(2, dtype=int))
 case(sl.block_diag, R(2, 3), R(1, 2), R(3))
 case(sl.block_diag, R(2, 2))
 case(sl.toeplitz, R(3))
@@ -222,3 +241,65 @@ case(sl.khatri_rao, R(2, 3), R(4, 3))
 for mode in ("full", "same", "valid"):
     case(sl.convolution_matrix, R(3), 5, mode)
     case(sl.convolution_matrix, R(4), 2, mode)
+
+case(sl.polar, M(3))
+case(sl.polar, R(4, 2))
+case(sl.polar, M(3), "left")
+case(sl.orth, R(4, 2))
+case(sl.orthogonal_procrustes, M(3), M(3))
+case(sl.subspace_angles, R(4, 2), R(4, 1))
+case(sc.sinc, R(3))
+
+# ---- scipy.integrate
+
+for n in (5, 6):
+    case(si.simpson, R(n))
+    case(si.simpson, R(n), np.cumsum(P(n)))
+    case(si.trapezoid, R(n), dx=P())
+case(si.romb, R(5), P())
+
+case(si.cumulative_trapezoid, R(5))
+case(si.cumulative_trapezoid, R(3, 4), np.cumsum(P(4)), initial=0)
+case(si.cumulative_trapezoid, R(3, 4), np.cumsum(P(3, 4), 0), axis=0)
+case(si.cumulative_trapezoid, R(3, 4), dx=P())
+
+# ---- scipy.stats
+
+SHAPES_OF = {
+    ss.gamma: (2.3,), ss.beta: (2.1, 3.2), ss.chi2: (3.3,), ss.t: (3.4,), ss.lognorm: (0.6,),
+    ss.weibull_min: (1.7,), ss.pareto: (1.6,), ss.invgamma: (2.2,), ss.powerlaw: (1.8,),
+    ss.poisson: (1.4,), ss.binom: (5, 0.3), ss.bernoulli: (0.3,), ss.geom: (0.3,),
+    ss.nbinom: (4, 0.4),
+}  # fmt: skip
+for form in CONTINUOUS:
+    shapes = SHAPES_OF.get(form, ())
+    active = tuple(map(np.float64, shapes))
+    least = 1.3 if form is ss.pareto else 0.2
+    x = least + F(3) * (0.6 if form.b == 1 else 2.0)
+    for f in (form.logpdf, form.pdf):
+        case(f, x, *active)
+        case(f, x, *shapes, np.float64(-0.1), np.float64(1.1))
+        case(f, x[1], *active, loc=np.float64(0.1), scale=np.float64(1.1))
+    case(form.pdf, np.append(x, [-3.0, 9.0]), *shapes, P() / 9)
+    for f in (form.cdf, form.sf):
+        case(f, x, *shapes)
+        case(f, x, *shapes, -P(), A())
+    if form not in (ss.beta, ss.cauchy):
+        case(form.ppf, F(3), *shapes, R(), scale=P())
+for form in DISCRETE:
+    *fixed, p = SHAPES_OF[form]
+    for f in (form.logpmf, form.pmf):
+        case(
+            f,
+            np.array([1, 0]) if form is ss.bernoulli else np.array([1, 3, 2]),
+            *fixed,
+            p + U(1) / 9,
+        )
+        case(f, 1, *fixed, np.float64(p))
+case(ss.norm.logcdf, R(3), R(), P())
+case(ss.norm.logsf, R(3), scale=P())
+for f in (ss.multivariate_normal.logpdf, ss.multivariate_normal.pdf):
+    case(f, R(3), None, S(3))
+    case(f, R(3), R(3), S(3))
+    case(f, R(4, 2), R(2), P(2))
+    case(f, R(4, 2), R(2), P())

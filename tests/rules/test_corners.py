@@ -259,6 +259,11 @@ def test_infinite_logarithms_of_sums():
     assert np.array_equal(slope(np.logaddexp2, at, to, along=1), [0, 1, 0])
     big = np.array([1000.0])
     assert np.allclose(slope(np.logaddexp, big, big), 0.5)
+    assert np.array_equal(slope(np.logaddexp, np.array([INF, 3.0]), np.array([3.0, INF])), [1, 0])
+    for sum_of, minus in ((np.logaddexp, -INF), (np.logaddexp2, -INF)):
+        for row in ([minus, minus], [minus, 0.0], [INF, 1.0], [1e4, minus]):
+            weights = srcad.grad(sum_of.reduce)(np.array(row))
+            assert np.array_equal(weights, [row[0] > minus, row[1] == 0])
 
 
 def test_interp_outside_and_on_the_knots():

@@ -525,3 +525,9 @@ def comparison_of_arrays_of_unknown_rank(v, y):
     if (np.stack([v, v]) < 2 * y).all():
         w = w * v
     return math.sin(w[1] * w[0])
+
+
+@case((np.array([0.7, -1.3, 0.4]), 2.0))
+def vectorized(x, scale):
+    bent = np.vectorize(lambda s, t: s * t * t if s > 0 else t * math.sin(s))
+    return bent(x, scale)

@@ -1,0 +1,264 @@
+"""Rules of the Bessel functions of `scipy.special`, by the argument.
+
+By the order they have no derivative in closed form.
+"""
+
+import numpy as np
+import scipy.special as sc
+
+from srcad.rules.registry import composition
+from srcad.rules.scipy_special import ROOT_PI, differential
+
+
+@differential(sc.j0)
+def j0(x, *, dx):
+    return -sc.j1(x) * dx
+
+
+@differential(sc.j1)
+def j1(x, *, dx):
+    return (sc.j0(x) - sc.jv(2, x)) / 2 * dx
+
+
+@differential(sc.jv)
+def jv(v, z, *, dz):
+    return (sc.jv(v - 1, z) - sc.jv(v + 1, z)) / 2 * dz
+
+
+@differential(sc.y0, domain="positive")
+def y0(x, *, dx):
+    return -sc.y1(x) * dx
+
+
+@differential(sc.y1, domain="positive")
+def y1(x, *, dx):
+    return (sc.y0(x) - sc.yv(2, x)) / 2 * dx
+
+
+@differential(sc.yv, domain="positive")
+def yv(v, z, *, dz):
+    return (sc.yv(v - 1, z) - sc.yv(v + 1, z)) / 2 * dz
+
+
+@composition(sc.yn, wrt="x")
+def yn(n, x):
+    return sc.yv(n, x)
+
+
+@differential(sc.i0)
+def i0(x, *, dx):
+    return sc.i1(x) * dx
+
+
+@differential(sc.i1)
+def i1(x, *, dx):
+    return (sc.i0(x) + sc.iv(2, x)) / 2 * dx
+
+
+@differential(sc.iv)
+def iv(v, z, *, dz):
+    return (sc.iv(v - 1, z) + sc.iv(v + 1, z)) / 2 * dz
+
+
+@differential(sc.i0e)
+def i0e(x, *, dx, out):
+    return (sc.i1e(x) - np.sign(x) * out) * dx
+
+
+@differential(sc.i1e)
+def i1e(x, *, dx, out):
+    return ((sc.i0e(x) + sc.ive(2, x)) / 2 - np.sign(x) * out) * dx
+
+
+@differential(sc.ive)
+def ive(v, z, *, dz, out):
+    slope = (sc.ive(v - 1, z) + sc.ive(v + 1, z)) / 2
+    return slope * dz - out * np.sign(np.real(z)) * np.real(dz)
+
+
+@differential(sc.k0, domain="positive")
+def k0(x, *, dx):
+    return -sc.k1(x) * dx
+
+
+@differential(sc.k1, domain="positive")
+def k1(x, *, dx):
+    return -(sc.k0(x) + sc.kv(2, x)) / 2 * dx
+
+
+@differential(sc.kv, domain="positive")
+def kv(v, z, *, dz):
+    return -(sc.kv(v - 1, z) + sc.kv(v + 1, z)) / 2 * dz
+
+
+@composition(sc.kn, wrt="x")
+def kn(n, x):
+    return sc.kv(n, x)
+
+
+@differential(sc.k0e, domain="positive")
+def k0e(x, *, dx, out):
+    return (out - sc.k1e(x)) * dx
+
+
+@differential(sc.k1e, domain="positive")
+def k1e(x, *, dx, out):
+    return (out - (sc.k0e(x) + sc.kve(2, x)) / 2) * dx
+
+
+@differential(sc.kve, domain="positive")
+def kve(v, z, *, dz, out):
+    return (out - (sc.kve(v - 1, z) + sc.kve(v + 1, z)) / 2) * dz
+
+
+@differential(sc.jve)
+def jve(v, z, *, dz, out):
+    slope = (sc.jve(v - 1, z) - sc.jve(v + 1, z)) / 2
+    return slope * dz - out * np.sign(np.imag(z)) * np.imag(dz)
+
+
+@differential(sc.yve, domain="positive")
+def yve(v, z, *, dz, out):
+    slope = (sc.yve(v - 1, z) - sc.yve(v + 1, z)) / 2
+    return slope * dz - out * np.sign(np.imag(z)) * np.imag(dz)
+
+
+@differential(sc.hankel1, domain="positive")
+def hankel1(v, z, *, dz):
+    return (sc.hankel1(v - 1, z) - sc.hankel1(v + 1, z)) / 2 * dz
+
+
+@differential(sc.hankel2, domain="positive")
+def hankel2(v, z, *, dz):
+    return (sc.hankel2(v - 1, z) - sc.hankel2(v + 1, z)) / 2 * dz
+
+
+@differential(sc.hankel1e, domain="positive")
+def hankel1e(v, z, *, dz, out):
+    return ((sc.hankel1e(v - 1, z) - sc.hankel1e(v + 1, z)) / 2 - 1j * out) * dz
+
+
+@differential(sc.hankel2e, domain="positive")
+def hankel2e(v, z, *, dz, out):
+    return ((sc.hankel2e(v - 1, z) - sc.hankel2e(v + 1, z)) / 2 + 1j * out) * dz
+
+
+@differential(sc.jvp)
+def jvp(v, z, n=1, *, dz):
+    return sc.jvp(v, z, n + 1) * dz
+
+
+@differential(sc.yvp, domain="positive")
+def yvp(v, z, n=1, *, dz):
+    return sc.yvp(v, z, n + 1) * dz
+
+
+@differential(sc.ivp)
+def ivp(v, z, n=1, *, dz):
+    return sc.ivp(v, z, n + 1) * dz
+
+
+@differential(sc.kvp, domain="positive")
+def kvp(v, z, n=1, *, dz):
+    return sc.kvp(v, z, n + 1) * dz
+
+
+@differential(sc.struve, domain="positive")
+def struve(v, x, *, dx):
+    shift = np.exp(v * np.log(x / 2) - sc.gammaln(v + 1.5)) / ROOT_PI
+    return (sc.struve(v - 1, x) - sc.struve(v + 1, x) + shift) / 2 * dx
+
+
+@differential(sc.modstruve, domain="positive")
+def modstruve(v, x, *, dx):
+    shift = np.exp(v * np.log(x / 2) - sc.gammaln(v + 1.5)) / ROOT_PI
+    return (sc.modstruve(v - 1, x) + sc.modstruve(v + 1, x) + shift) / 2 * dx
+
+
+@differential(sc.airy)
+def airy(z, *, dz, out):
+    return out[1] * dz, z * out[0] * dz, out[3] * dz, z * out[2] * dz
+
+
+@differential(sc.ber, domain="positive")
+def ber(x, *, dx):
+    return sc.berp(x) * dx
+
+
+@differential(sc.bei, domain="positive")
+def bei(x, *, dx):
+    return sc.beip(x) * dx
+
+
+@differential(sc.berp, domain="positive")
+def berp(x, *, dx, out):
+    return -(out / x + sc.bei(x)) * dx
+
+
+@differential(sc.beip, domain="positive")
+def beip(x, *, dx, out):
+    return (sc.ber(x) - out / x) * dx
+
+
+@differential(sc.ker, domain="positive")
+def ker(x, *, dx):
+    return sc.kerp(x) * dx
+
+
+@differential(sc.kei, domain="positive")
+def kei(x, *, dx):
+    return sc.keip(x) * dx
+
+
+@differential(sc.kerp, domain="positive")
+def kerp(x, *, dx, out):
+    return -(out / x + sc.kei(x)) * dx
+
+
+@differential(sc.keip, domain="positive")
+def keip(x, *, dx, out):
+    return (sc.ker(x) - out / x) * dx
+
+
+@differential(sc.kelvin, domain="positive")
+def kelvin(x, *, dx, out):
+    be, ke, dbe, dke = out
+    return dbe * dx, dke * dx, (1j * be - dbe / x) * dx, (1j * ke - dke / x) * dx
+
+
+@differential(sc.spherical_jn, domain="positive")
+def spherical_jn(n, z, derivative=False, *, dz, out):
+    if derivative:
+        return ((n * (n + 1) / (z * z) - 1) * sc.spherical_jn(n, z) - 2 / z * out) * dz
+    return sc.spherical_jn(n, z, True) * dz
+
+
+@differential(sc.spherical_yn, domain="positive")
+def spherical_yn(n, z, derivative=False, *, dz, out):
+    if derivative:
+        return ((n * (n + 1) / (z * z) - 1) * sc.spherical_yn(n, z) - 2 / z * out) * dz
+    return sc.spherical_yn(n, z, True) * dz
+
+
+@differential(sc.spherical_in, domain="positive")
+def spherical_in(n, z, derivative=False, *, dz, out):
+    if derivative:
+        return ((n * (n + 1) / (z * z) + 1) * sc.spherical_in(n, z) - 2 / z * out) * dz
+    return sc.spherical_in(n, z, True) * dz
+
+
+@differential(sc.spherical_kn, domain="positive")
+def spherical_kn(n, z, derivative=False, *, dz, out):
+    if derivative:
+        return ((n * (n + 1) / (z * z) + 1) * sc.spherical_kn(n, z) - 2 / z * out) * dz
+    return sc.spherical_kn(n, z, True) * dz
+
+
+@differential(sc.pbdv)
+def pbdv(v, x, *, dx, out):
+    return out[1] * dx, (x * x / 4 - v - 0.5) * out[0] * dx
+
+
+@differential(sc.pbvv)
+def pbvv(v, x, *, dx, out):
+    return out[1] * dx, (x * x / 4 - v - 0.5) * out[0] * dx

@@ -1,0 +1,169 @@
+"""Rules of `scipy.special` for error functions and distributions of probability."""
+
+import math
+
+import numpy as np
+import scipy.special as sc
+
+from srcad.rules.registry import composition
+from srcad.rules.scipy_special import ROOT_2PI, ROOT_PI, differential
+
+# ---- error functions and the normal distribution
+
+
+@differential(sc.erf)
+def erf(z, *, dz):
+    return 2 / ROOT_PI * np.exp(-z * z) * dz
+
+
+@differential(sc.erfc)
+def erfc(x, *, dx):
+    return -2 / ROOT_PI * np.exp(-x * x) * dx
+
+
+@differential(sc.erfcx)
+def erfcx(x, *, dx, out):
+    return (2 * x * out - 2 / ROOT_PI) * dx
+
+
+@differential(sc.erfi)
+def erfi(z, *, dz):
+    return 2 / ROOT_PI * np.exp(z * z) * dz
+
+
+@differential(sc.dawsn)
+def dawsn(x, *, dx, out):
+    return (1 - 2 * x * out) * dx
+
+
+@differential(sc.wofz)
+def wofz(z, *, dz, out):
+    return (2j / ROOT_PI - 2 * z * out) * dz
+
+
+@differential(sc.erfinv, domain="unit")
+def erfinv(y, *, dy, out):
+    return ROOT_PI / 2 * np.exp(out * out) * dy
+
+
+@differential(sc.erfcinv, domain="fraction")
+def erfcinv(y, *, dy, out):
+    return -ROOT_PI / 2 * np.exp(out * out) * dy
+
+
+@differential(sc.ndtr)
+def ndtr(x, *, dx):
+    return np.exp(-x * x / 2) / ROOT_2PI * dx
+
+
+@differential(sc.log_ndtr)
+def log_ndtr(x, *, dx, out):
+    return np.exp(-x * x / 2 - out) / ROOT_2PI * dx
+
+
+@differential(sc.ndtri, domain="fraction")
+def ndtri(y, *, dy, out):
+    return ROOT_2PI * np.exp(out * out / 2) * dy
+
+
+@differential(getattr(sc, "ndtri_exp", None))
+def ndtri_exp(y, *, dy, out):
+    return ROOT_2PI * np.exp(y + out * out / 2) * dy
+
+
+@differential(sc.owens_t)
+def owens_t(h, a, *, dh, da):
+    density = np.exp(-h * h / 2)
+    by_a = density * np.exp(-h * h * a * a / 2) / (2 * math.pi * (1 + a * a))
+    return by_a * da - density * sc.erf(a * h / math.sqrt(2)) / (2 * ROOT_2PI) * dh
+
+
+# ---- distributions, by the variable
+
+
+@composition(sc.chdtr, wrt="x")
+def chdtr(v, x):
+    return sc.gammainc(v / 2, x / 2)
+
+
+@composition(sc.chdtrc, wrt="x")
+def chdtrc(v, x):
+    return sc.gammaincc(v / 2, x / 2)
+
+
+@composition(sc.gdtr, wrt=("a", "x"))
+def gdtr(a, b, x):
+    return sc.gammainc(b, a * x)
+
+
+@composition(sc.gdtrc, wrt=("a", "x"))
+def gdtrc(a, b, x):
+    return sc.gammaincc(b, a * x)
+
+
+@composition(sc.pdtr, wrt="m")
+def pdtr(k, m):
+    return sc.gammaincc(np.floor(k) + 1, m)
+
+
+@composition(sc.pdtrc, wrt="m")
+def pdtrc(k, m):
+    return sc.gammainc(np.floor(k) + 1, m)
+
+
+@composition(sc.fdtr, wrt="x")
+def fdtr(dfn, dfd, x):
+    return sc.betainc(dfn / 2, dfd / 2, dfn * x / (dfd + dfn * x))
+
+
+@composition(sc.fdtrc, wrt="x")
+def fdtrc(dfn, dfd, x):
+    return sc.betainc(dfd / 2, dfn / 2, dfd / (dfd + dfn * x))
+
+
+@differential(sc.stdtr)
+def stdtr(df, t, *, dt):
+    return np.exp(-(df + 1) / 2 * np.log1p(t * t / df) - sc.betaln(df / 2, 0.5)) / np.sqrt(df) * dt
+
+
+@differential(sc.stdtrit, domain="fraction")
+def stdtrit(df, p, *, dp, out):
+    steep = np.exp((df + 1) / 2 * np.log1p(out * out / df) + sc.betaln(df / 2, 0.5))
+    return steep * np.sqrt(df) * dp
+
+
+@composition(sc.chdtri, wrt="p")
+def chdtri(v, p):
+    return 2 * sc.gammainccinv(v / 2, p)
+
+
+@composition(sc.fdtri, wrt="p")
+def fdtri(dfn, dfd, p):
+    part = sc.betaincinv(dfn / 2, dfd / 2, p)
+    return dfd * part / (dfn * (1 - part))
+
+
+@composition(sc.bdtr, wrt="p")
+def bdtr(k, n, p):
+    return sc.betainc(n - np.floor(k), np.floor(k) + 1, 1 - p)
+
+
+@composition(sc.bdtrc, wrt="p")
+def bdtrc(k, n, p):
+    return sc.betainc(np.floor(k) + 1, n - np.floor(k), p)
+
+
+@composition(sc.nbdtr, wrt="p")
+def nbdtr(k, n, p):
+    return sc.betainc(n, k + 1, p)
+
+
+@composition(sc.nbdtrc, wrt="p")
+def nbdtrc(k, n, p):
+    return sc.betainc(k + 1, n, 1 - p)
+
+
+@composition(sc.voigt_profile, wrt=("x", "sigma", "gamma"))
+def voigt_profile(x, sigma, gamma):
+    profile = np.real(sc.wofz((x + 1j * gamma) / (sigma * math.sqrt(2))))
+    return profile / (sigma * math.sqrt(2 * math.pi))

@@ -1,0 +1,171 @@
+"""Rules of distributions in `scipy.stats`: loaded when it is.
+
+A distribution is its standard form, moved and stretched. The formulas of the standard forms are
+read from SciPy's source; what is checked and broadcast around them there is left out.
+"""
+
+import math
+
+import numpy as np
+import scipy.special as sc
+import scipy.stats as ss
+
+from srcad.errors import MissingRule
+from srcad.rules.registry import composition
+
+CONTINUOUS = (
+    *(ss.norm, ss.expon, ss.gamma, ss.beta, ss.chi2, ss.t, ss.cauchy, ss.laplace, ss.logistic),
+    *(ss.lognorm, ss.uniform, ss.halfnorm, ss.halfcauchy, ss.gumbel_r, ss.gumbel_l, ss.rayleigh),
+    *(ss.maxwell, ss.weibull_min, ss.pareto, ss.invgamma, ss.powerlaw),
+)
+DISCRETE = (ss.poisson, ss.binom, ss.bernoulli, ss.geom, ss.nbinom)
+
+
+def t_log_density(y, df):
+    return -np.log(df) / 2 - sc.betaln(0.5, df / 2) - (df + 1) / 2 * np.log1p(y * y / df)
+
+
+def cauchy_log_density(y):
+    return -math.log(math.pi) - np.log1p(y * y)
+
+
+def lognorm_log_density(y, s):
+    z = np.log(y) / s
+    return -z * z / 2 - np.log(s * y) - math.log(2 * math.pi) / 2
+
+
+FORMULAS = {
+    ss.t: t_log_density,
+    ss.cauchy: cauchy_log_density,
+    ss.lognorm: lognorm_log_density,
+}
+"""Where SciPy's source chooses formulas in a way that cannot be read."""
+
+
+def in_double(x):
+    """Where SciPy computes in double precision, whatever it is given."""
+    return np.asarray(x, float) if np.result_type(x) == np.float32 else x
+
+
+def moved(shapes, args, named):
+    """The parameters of the form, the place and the scale, in one of SciPy's ways to give them."""
+    n = len(shapes)
+    form = args[:n] if len(args) >= n else (*args, *[named[name] for name in shapes[len(args) :]])
+    loc = args[n] if len(args) > n else named.get("loc", 0)
+    scale = args[n + 1] if len(args) > n + 1 else named.get("scale", 1)
+    return [in_double(p) for p in form], loc, in_double(scale)
+
+
+def within(y, ends):
+    return (y >= ends[0]) & (y <= ends[1])
+
+
+def inner(y, ends):
+    """`y`, or a point inside where it is not."""
+    middle = (ends[0] + ends[1]) / 2 if math.isfinite(ends[1]) else ends[0] + 1
+    return np.where(within(y, ends), y, middle)
+
+
+def declare_continuous(form):
+    shapes = tuple(form.shapes.split(", ")) if form.shapes else ()
+    ends = (float(form.a), float(form.b))
+    everywhere = ends == (-math.inf, math.inf)
+    formula = FORMULAS.get(form, form._logpdf)
+
+    def log_density(x, args, named):
+        parameters, loc, scale = moved(shapes, args, named)
+        y = in_double((x - loc) / scale)
+        if everywhere:
+            return formula(y, *parameters) - np.log(scale)
+        density = formula(inner(y, ends), *parameters) - np.log(scale)
+        return np.where(within(y, ends), density, -np.inf)
+
+    @composition(form.logpdf, wrt=("x", "args", "named"))
+    def logpdf(x, *args, **named):
+        return log_density(x, args, named)
+
+    @composition(form.pdf, wrt=("x", "args", "named"))
+    def pdf(x, *args, **named):
+        return np.exp(log_density(x, args, named))
+
+    @composition(form.cdf, wrt=("x", "args", "named"))
+    def cdf(x, *args, **named):
+        parameters, loc, scale = moved(shapes, args, named)
+        y = in_double((x - loc) / scale)
+        if everywhere:
+            return form._cdf(y, *parameters)
+        below = form._cdf(inner(y, ends), *parameters)
+        return np.where(within(y, ends), below, np.where(y < ends[0], 0.0, 1.0))
+
+    @composition(form.sf, wrt=("x", "args", "named"))
+    def sf(x, *args, **named):
+        parameters, loc, scale = moved(shapes, args, named)
+        y = in_double((x - loc) / scale)
+        if everywhere:
+            return form._sf(y, *parameters)
+        above = form._sf(inner(y, ends), *parameters)
+        return np.where(within(y, ends), above, np.where(y < ends[0], 1.0, 0.0))
+
+    if form in (ss.beta, ss.cauchy):  # their quantiles are functions of SciPy without a rule
+        return
+
+    @composition(form.ppf, wrt=("q", "args", "named"))
+    def ppf(q, *args, **named):
+        parameters, loc, scale = moved(shapes, args, named)
+        return form._ppf(q, *parameters) * scale + loc
+
+
+def declare_discrete(form):
+    shapes = tuple(form.shapes.split(", "))
+
+    def log_mass(k, args, named):
+        parameters, loc, _ = moved(shapes, args, named)
+        n = np.asarray(k) - loc
+        there = (n >= form.a) & (n == np.floor(n))
+        return np.where(there, form._logpmf(np.where(there, n, form.a), *parameters), -np.inf)
+
+    @composition(form.logpmf, wrt=("args", "named"))
+    def logpmf(k, *args, **named):
+        return log_mass(k, args, named)
+
+    @composition(form.pmf, wrt=("args", "named"))
+    def pmf(k, *args, **named):
+        return np.exp(log_mass(k, args, named))
+
+
+for _form in CONTINUOUS:
+    declare_continuous(_form)
+for _form in DISCRETE:
+    declare_discrete(_form)
+
+
+@composition(ss.norm.logcdf, wrt=("x", "loc", "scale"))
+def norm_logcdf(x, loc=0, scale=1):
+    return ss.norm._logcdf((x - loc) / scale)
+
+
+@composition(ss.norm.logsf, wrt=("x", "loc", "scale"))
+def norm_logsf(x, loc=0, scale=1):
+    return ss.norm._logcdf((loc - x) / scale)
+
+
+@composition(ss.multivariate_normal.logpdf, wrt=("x", "mean", "cov"))
+def multivariate_normal_logpdf(x, mean=None, cov=1, allow_singular=False):
+    """By the factor of Cholesky."""
+    vectors = np.ndim(x) > 0 and (np.ndim(cov) > 0 or (mean is not None and np.ndim(mean) > 0))
+    if allow_singular or not vectors:
+        raise MissingRule(None, "multivariate_normal is supported for vectors, of full rank")
+    n = np.shape(mean)[0] if np.ndim(cov) == 0 else np.shape(cov)[0]
+    rest = x if mean is None else x - mean
+    if np.ndim(cov) == 2:
+        root = np.linalg.cholesky(cov)
+    else:
+        root = np.sqrt(cov) * np.eye(n)
+    z = np.linalg.solve(root, np.reshape(rest, (-1, n)).T)
+    squares = np.reshape(np.sum(z * z, 0), np.shape(rest)[:-1])
+    return -(n * math.log(2 * math.pi) + squares) / 2 - np.sum(np.log(np.diag(root)))
+
+
+@composition(ss.multivariate_normal.pdf, wrt=("x", "mean", "cov"))
+def multivariate_normal_pdf(x, mean=None, cov=1, allow_singular=False):
+    return np.exp(ss.multivariate_normal.logpdf(x, mean, cov, allow_singular))
