@@ -34,17 +34,17 @@ from srcad.ir.types import Opaque, TupleType
 from srcad.ir.verify import verify
 from srcad.ir.walk import all_ops, copy_block, free_values, results
 from srcad.options import DEFAULTS, Options
+from srcad.passes.dce import remove_dead_code
+from srcad.passes.fold import fold_control
+from srcad.passes.fuse import fused
+from srcad.passes.indices import write_out_indices
+from srcad.passes.inplace import tidy_writes
+from srcad.passes.ownership import own_results
 from srcad.transform import bodies
-from srcad.transform.dce import remove_dead_code
 from srcad.transform.expand import like
-from srcad.transform.fold import fold_control
 from srcad.transform.functions import reachable
-from srcad.transform.fuse import fused
-from srcad.transform.indices import write_out_indices
-from srcad.transform.inplace import tidy_writes
 from srcad.transform.jacobians import Choice
 from srcad.transform.library import CompilerLibrary, Split
-from srcad.transform.ownership import own_results
 from srcad.transform.writes import writes_arrays
 
 VERSION = "0.1.0"
