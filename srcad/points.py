@@ -293,7 +293,7 @@ class _Recomputed:
     def __call__(self, ct: Any) -> Any:
         """The gradients for a cotangent of the shape and structure of the value."""
         check_alike(self._value, ct, "cotangent")
-        return self._maker.at(self._primals, ct)
+        return self._maker.at(self._primals, in_space_of(self._value, ct))
 
     @property
     def source(self) -> str:

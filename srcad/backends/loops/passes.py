@@ -47,7 +47,7 @@ from srcad.ir.infer import atom_type
 from srcad.ir.sharing import SHAPE
 from srcad.ir.types import ListType, TupleType
 from srcad.ir.walk import map_atoms, map_blocks, results, values_read
-from srcad.transform.dce import remove_dead_code
+from srcad.passes.dce import remove_dead_code
 
 
 def to_loops(function: Function, *, assume: bool = True) -> Function:
