@@ -36,24 +36,24 @@ def cholesky_grad(a):
         stack.append((stack2, i))
     # ---- reverse sweep
     # line 243: for i in range(n):
-    value3 = np.broadcast_to(1.0, np.shape(l)).copy()
+    l_bar = np.broadcast_to(1.0, np.shape(l)).copy()
     a_bar = np.zeros(np.shape(a))
     for stack2, i in reversed(stack):
         # line 244: for j in range(i + 1):
         for value, j, item, value2, stack3 in reversed(stack2):
             # line 248: l[i, j] = math.sqrt(s) if i == j else s / l[j, j]
-            item2 = value3[i, j]
-            value3[i, j] = 0.0
+            item2 = l_bar[i, j]
+            l_bar[i, j] = 0.0
             if i == j:
                 s_bar = item2 / (2 * value)
             else:
                 s_bar = item2 / item
-                value3[j, j] -= s_bar * value2
+                l_bar[j, j] -= s_bar * value2
             # line 246: for k in range(j):
             for item2, item, k in reversed(stack3):
                 # line 247: s -= l[i, k] * l[j, k]
-                value3[j, k] -= s_bar * item
-                value3[i, k] -= s_bar * item2
+                l_bar[j, k] -= s_bar * item
+                l_bar[i, k] -= s_bar * item2
             # line 245: s = a[i, j]
             a_bar[i, j] += s_bar
     return a_bar
