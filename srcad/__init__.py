@@ -1,4 +1,7 @@
-"""Derivatives of plain Python and NumPy functions, by source transformation."""
+"""Derivatives of plain Python and NumPy functions, by source transformation.
+
+``grad``, ``jacobian`` and the others take ``backend="numba"`` to have what they write compiled.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

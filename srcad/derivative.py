@@ -18,6 +18,7 @@ import html
 import inspect
 import sys
 import types
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -26,12 +27,13 @@ import numpy as np
 
 from srcad.codes import Variant, chooser, codes_of
 from srcad.dispatch import MISSING, call_signature, default_now, defaults_of, make_call
-from srcad.errors import SrcadError, UnsupportedValue
+from srcad.errors import NotCompilable, SlowFallback, SrcadError, UnsupportedValue
 from srcad.guards import MISS, SCALARS, AnyValue, Door, entered_with, key_of, make_entry
 from srcad.ir import Function
 from srcad.options import Options
-from srcad.pipeline import Compiled, Named, compile_call
-from srcad.primal import annotate, copied, name_of, run_primal
+from srcad.pipeline import Compiled, Named, compile_call, compile_failure
+from srcad.primal import annotate, copied, is_own, name_of, run_primal
+from srcad.runtime import Unforeseen
 from srcad.stored import Request, fetch, keep
 from srcad.transform.calls import Spec
 
@@ -44,7 +46,8 @@ _TITLES = {
     "derivative": "Derivative of {name}.",
     "jvp": "Value and tangent of {name}.",
     "hvp": "Product of the Hessian of {name} with a vector.",
-    "primal": "{name}, as it is differentiated.",
+    "value": "{name}, as it is differentiated.",
+    "pullback": "A cotangent of {name} pulled back.",
 }
 _VARIANTS = 8
 """How many codes for one key are kept: they differ in what the function refers to."""
@@ -92,6 +95,7 @@ class Derivative:
         self._lock = code.lock
         self._scalars = code.scalars
         self._variants = code.variants
+        self._has_warned = False
 
     # ---- how arguments bind
 
@@ -233,6 +237,8 @@ class Derivative:
     ) -> Any:
         """Fast code raised.  Does the function?  If not, its exact derivative has a value."""
         compiled = variant.compiled
+        if compiled.backend != "python":
+            return self._as_python(error, values, positional, named, key)
         if compiled.acts or isinstance(error, SrcadError):
             annotate(error, compiled)
             raise error
@@ -247,6 +253,29 @@ class Derivative:
         except Exception as again:
             annotate(again, exact)
             raise
+
+    def _as_python(
+        self, error: Exception, values: tuple[Any, ...], positional: Named, named: Named, key: Any
+    ) -> Any:
+        """What a back end could not compile, or what its code raised at, by plain code."""
+        refusal = compile_failure(error, self.primal)
+        if refusal is not None and self.options.fallback == "refuse":
+            raise refusal
+        sizes: dict[int, int] = {}
+        for value in values:
+            key_of(value, sizes)
+        plain = self._variant(("python", key), sizes, positional, named, backend="python")
+        if refusal is not None:
+            self._variants[key] = (plain,)
+            self._scalars.clear()
+        result = self._enter(plain, ("python", key), values, positional, named)
+        if refusal is not None:
+            self._warn(str(refusal))
+        elif isinstance(error, Unforeseen):
+            self._warn("compiled code is for other sizes or numbers than those of a call")
+        else:
+            self._warn(f"compiled code raised {error!r}, which plain code does not")
+        return result
 
     def _run_primal(self, positional: Named, named: Named) -> None:
         """Run the function itself, so that what it raises comes from its own lines."""
@@ -307,13 +336,14 @@ class Derivative:
         named: Named,
         *,
         exact: bool = False,
+        backend: str | None = None,
     ) -> Variant:
         """The code for these arguments, compiled if need be."""
         values = [v for _, v in (*positional, *named)]
         for variant in self._variants.get(key, ()):
             if variant.collect(*values, sizes=sizes) is not MISS:
                 return variant
-        return self._compiled_variant(key, sizes, positional, named, exact=exact)
+        return self._compiled_variant(key, sizes, positional, named, exact=exact, backend=backend)
 
     def _compiled_variant(
         self,
@@ -323,20 +353,25 @@ class Derivative:
         named: Named,
         *,
         exact: bool = False,
+        backend: str | None = None,
     ) -> Variant:
         values = [v for _, v in (*positional, *named)]
         with self._lock:
             for variant in self._variants.get(key, ()):  # another thread may have been here
                 if variant.collect(*values, sizes=sizes) is not MISS:
                     return variant
-            compiled = self._compile(positional, named, exact)
+            if exact or backend == "python":
+                compiled = self._generate(positional, named, exact, self.options.plain)
+            else:
+                compiled = self._compile(positional, named)
             if compiled.choice is not None and not exact:
                 self._code.choices.setdefault(key, chooser(compiled.choice, dict(sizes)))
                 key = self._chosen(key, sizes)
             entry = make_entry(compiled.run, len(values), compiled.guards, dict(sizes))
             variant = Variant(compiled, *entry)
             self._variants[key] = (variant, *self._variants.get(key, ()))[:_VARIANTS]
-            self._code.latest = compiled
+            if backend is None:
+                self._code.latest = compiled
             return variant
 
     def compiled_for(self, positional: Named, named: Named, *, exact: bool = False) -> Compiled:
@@ -350,22 +385,32 @@ class Derivative:
         """The IR of the code for arguments of these types."""
         compiled = self.compiled_for(positional, named)
         if compiled.function is None:  # the text was there already
-            compiled = self._lowered(positional, named, compiled.exact)
+            compiled = self._lowered(positional, named, compiled.exact, self.options)
         assert compiled.function is not None
         return compiled.function
 
-    def _compile(self, positional: Named, named: Named, exact: bool) -> Compiled:
+    def _compile(self, positional: Named, named: Named) -> Compiled:
+        """Code by the back end that was asked for, or plain code if it may be that."""
+        try:
+            return self._generate(positional, named, False, self.options)
+        except NotCompilable as error:
+            if self.options.fallback == "refuse":
+                raise
+            self._warn(str(error))
+        return self._generate(positional, named, False, self.options.plain)
+
+    def _generate(self, positional: Named, named: Named, exact: bool, options: Options) -> Compiled:
         if self.spec.kind == "jacobian":  # the text does not tell which mode it has, nor why
-            return self._lowered(positional, named, exact)
-        request = Request(self.primal, self.spec, positional, named, exact, self.options)
+            return self._lowered(positional, named, exact, options)
+        request = Request(self.primal, self.spec, positional, named, exact, options)
         found = fetch(request)
         if found is not None:
             return found[0]
-        compiled = self._lowered(positional, named, exact)
+        compiled = self._lowered(positional, named, exact, options)
         keep(request, (compiled,))
         return compiled
 
-    def _lowered(self, positional: Named, named: Named, exact: bool) -> Compiled:
+    def _lowered(self, positional: Named, named: Named, exact: bool, options: Options) -> Compiled:
         name = name_of(self.primal)
         return compile_call(
             self._called,
@@ -373,9 +418,16 @@ class Derivative:
             named,
             name=f"{name}_{self.spec.kind}",
             title=_TITLES[self.spec.kind].format(name=name),
-            options=self.options,
+            options=options,
             exact=exact,
         )
+
+    def _warn(self, reason: str) -> None:
+        """Say once that code runs as plain Python, and why."""
+        if not self._has_warned:
+            self._has_warned = True
+            text = f"{self!r} runs as plain Python: {reason}"
+            warnings.warn(text, SlowFallback, stacklevel=_outside())
 
     @property
     def _called(self) -> Any:
@@ -407,7 +459,7 @@ class Derivative:
         if self._code.latest is not None:
             return self._code.latest
         if self._code.example is None:
-            self._code.example = self._compile(*self._examples(), False)
+            self._code.example = self._compile(*self._examples())
         return self._code.example
 
     def _examples(self) -> tuple[Named, Named]:
@@ -434,6 +486,8 @@ class Derivative:
         code = getattr(self.primal, "__code__", None)
         where = f" from {code.co_filename}:{code.co_firstlineno}" if code is not None else ""
         more = "" if self.spec.argnums == 0 else f", argnums={self.spec.argnums!r}"
+        if self.options.backend != "python":
+            more += f", backend={self.options.backend!r}"
         return f"<srcad.{self.spec.kind} of {name}{more}{where}>"
 
     def _repr_html_(self) -> str:
@@ -521,6 +575,14 @@ def make_derivative(function: Any, spec: Spec, options: Options) -> Derivative:
             made.__class__ = type("Derivative", (Derivative,), space)
             made.__doc__ = doc
     return made
+
+
+def _outside() -> int:
+    """How far up the stack the caller of srcad is, as ``warnings.warn`` counts."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and is_own(frame.f_code.co_filename):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def _example(parameter: inspect.Parameter) -> Any:

@@ -17,10 +17,13 @@ import unicodedata
 from dataclasses import dataclass
 
 __all__ = [
+    "MissingBackend",
     "MissingRule",
+    "NotCompilable",
     "NotDifferentiable",
     "Place",
     "RuleError",
+    "SlowFallback",
     "SourceChanged",
     "SourceError",
     "SourceUnavailable",
@@ -114,6 +117,18 @@ class NotDifferentiable(SourceError, TypeError):
 
 class MissingRule(SourceError):
     """An active value reaches a function that has neither a rule nor Python source."""
+
+
+class NotCompilable(SourceError):
+    """The chosen back end cannot compile a part of the derivative."""
+
+
+class MissingBackend(SrcadError, ImportError):
+    """The chosen back end is not installed."""
+
+
+class SlowFallback(UserWarning):
+    """A derivative, or a call of it, runs as plain Python, not by the back end that was chosen."""
 
 
 class RuleError(SourceError):

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypedDict
 
 _opaque: dict[Any, None] = {}
 
 
+BACKENDS = ("python", "numba")
+FALLBACKS = ("refuse", "python")
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Which passes are run.  All are on; without them the code is longer and slower, and the same.
+    """Which passes are run, and what runs the code.
 
+    All passes are on; without them the code is longer and slower, and the same:
     ``srcad.grad(f, options=srcad.Options(fuse=False))``; ``Options.none()`` has all of them off.
     """
 
@@ -30,10 +35,36 @@ class Options:
     shorten: bool = True
     """Constant factors are put together, sums of products are inner products, and the like."""
 
+    backend: str = "python"
+    """What runs the generated code: 'python', or 'numba' that compiles it."""
+    fastmath: bool = False
+    """Numba may reorder sums, fuse a product with a sum, and forget the sign of zero."""
+    fallback: str = "refuse"
+    """What Numba cannot compile is refused, or runs as 'python', with a warning."""
+
+    @classmethod
+    def switches(cls) -> tuple[str, ...]:
+        """The names of the passes."""
+        return tuple(f.name for f in fields(cls) if f.default is True)
+
     @classmethod
     def none(cls) -> Options:
         """All passes off."""
-        return cls(**{field.name: False for field in fields(cls)})
+        off: dict[str, Any] = dict.fromkeys(cls.switches(), False)
+        return cls(**off)
+
+    def __post_init__(self) -> None:
+        if self.backend not in BACKENDS:
+            raise ValueError(f"backend is one of {', '.join(BACKENDS)}, not {self.backend!r}")
+        if self.fallback not in FALLBACKS:
+            raise ValueError(f"fallback is one of {', '.join(FALLBACKS)}, not {self.fallback!r}")
+        if self.backend == "python" and self.fastmath:
+            raise ValueError("fastmath is for backend='numba'")
+
+    @property
+    def plain(self) -> Options:
+        """The same passes, run as plain Python."""
+        return replace(self, backend="python", fastmath=False, fallback="refuse")
 
     def is_opaque(self, function: Any) -> bool:
         """Whether a function was marked with ``srcad.opaque``."""
@@ -47,11 +78,16 @@ class Choices(TypedDict, total=False):
     """What the public functions take by keyword, besides the function and its arguments."""
 
     options: Options
+    backend: str
+    fastmath: bool
+    fallback: str
 
 
 def chosen(choices: Choices) -> Options:
     """The options that a public function was given."""
-    return choices.get("options", DEFAULTS)
+    backend: dict[str, Any] = {k: v for k, v in choices.items() if k != "options"}
+    options = choices.get("options", DEFAULTS)
+    return replace(options, **backend) if backend else options
 
 
 def is_opaque(function: Any) -> bool:

@@ -13,7 +13,7 @@ from srcad import rules
 from srcad.derivative import Derivative
 from srcad.errors import SrcadError, UnsupportedValue
 from srcad.frontend import containers
-from srcad.frontend.abstract import DictRef, Entries, Held, ListRef, TupleRef
+from srcad.frontend.abstract import DictRef, Entries, Held, ListRef, Static, TupleRef
 from srcad.frontend.abstract import Items as ListItems
 from srcad.guards import MISS, Identity, key_of, make_entry
 from srcad.ir import Value
@@ -271,6 +271,8 @@ def _primal_names(function: Any, count: int) -> list[str]:
 
 def vjp(function: Any, primals: tuple[Any, ...], has_aux: bool, options: Options = DEFAULTS) -> Any:
     """``srcad.vjp``"""
+    if options.backend != "python":
+        return _vjp_in_one(function, primals, has_aux, options)
     key = "vjp", has_aux, options
     maker = _memo(key, function, lambda: VjpMaker(function, has_aux, options))
     pair, value, saved = maker.at(primals)
@@ -280,17 +282,51 @@ def vjp(function: Any, primals: tuple[Any, ...], has_aux: bool, options: Options
     return value, Pullback(pair, saved, value)
 
 
+class _Recomputed:
+    """A pullback that computes the value again: what is called is compiled as one function."""
+
+    def __init__(self, maker: PointMaker, primals: tuple[Any, ...], value: Any) -> None:
+        self._maker = maker
+        self._primals = primals
+        self._value = value
+
+    def __call__(self, ct: Any) -> Any:
+        """The gradients for a cotangent of the shape and structure of the value."""
+        check_alike(self._value, ct, "cotangent")
+        return self._maker.at(self._primals, in_space_of(self._value, ct))
+
+    @property
+    def source(self) -> str:
+        """The generated function."""
+        return self._maker.source
+
+    def __repr__(self) -> str:
+        return f"<srcad pullback of {self._maker.primal.__name__}>"
+
+
+def _vjp_in_one(function: Any, primals: tuple[Any, ...], has_aux: bool, options: Options) -> Any:
+    """``vjp`` by a back end that does not hand on what the reverse sweep reads."""
+    out = _point_maker("value", function, options, has_aux).at(primals, ())
+    value = out[0] if has_aux else out
+    maker = _point_maker("pullback", function, options, has_aux)
+    pullback = _Recomputed(maker, tuple(map(copied, primals)), value)
+    return (value, pullback, out[1]) if has_aux else (value, pullback)
+
+
 # ---- jvp and hvp
 
 
 class _AtPoint:
-    """``jvp`` or ``hvp`` of one function, as a function of primals and tangents."""
+    """A transform of one function, as a function of primals and tangents.
+
+    ``kind`` is 'jvp' or 'hvp'; 'value' has no tangents, 'pullback' a cotangent in their place.
+    """
 
     __srcad_transform__ = True
 
-    def __init__(self, kind: str, function: Any) -> None:
+    def __init__(self, kind: str, function: Any, has_aux: bool = False) -> None:
         self.primal = function
-        self.spec = Spec(kind)
+        self.spec = Spec(kind, 0, has_aux)
         self.__name__ = name_of(function)
 
     def __call__(self, primals: Any, tangents: Any) -> Any:
@@ -298,10 +334,12 @@ class _AtPoint:
 
 
 class PointMaker(Derivative):
-    """Compiles ``jvp`` or ``hvp`` of one function: a call of an ``_AtPoint``."""
+    """Compiles a transform of one function at a point: a call of an ``_AtPoint``."""
 
-    def __init__(self, kind: str, function: Any, options: Options = DEFAULTS) -> None:
-        super().__init__(_AtPoint(kind, function), Spec(kind), options)
+    def __init__(
+        self, kind: str, function: Any, options: Options = DEFAULTS, has_aux: bool = False
+    ) -> None:
+        super().__init__(_AtPoint(kind, function, has_aux), Spec(kind, 0, has_aux), options)
 
     @property
     def _called(self) -> Any:
@@ -329,8 +367,13 @@ def at_point(
             f"{len(primals)} primals and {len(tangents)} tangents: one for each is needed"
         )
     check_alike(primals, tangents, "tangent")
-    maker = _memo((kind, options), function, lambda: PointMaker(kind, function, options))
-    return maker.at(primals, tangents)
+    return _point_maker(kind, function, options).at(primals, tangents)
+
+
+def _point_maker(kind: str, function: Any, options: Options, has_aux: bool = False) -> PointMaker:
+    key = kind, options, has_aux
+    made: PointMaker = _memo(key, function, lambda: PointMaker(kind, function, options, has_aux))
+    return made
 
 
 def _expand_point(
@@ -338,7 +381,11 @@ def _expand_point(
 ) -> Any:
     named = dict(zip(("primals", "tangents"), args, strict=False)) | keywords
     named["fun"] = low.session.importer.constant(low, point.primal)
-    for what, suffix in (("primals", ""), ("tangents", "_dot")):
+    if point.spec.kind not in ("jvp", "hvp"):
+        renamed: tuple[tuple[str, str], ...] = (("primals", ""),)
+    else:
+        renamed = (("primals", ""), ("tangents", "_dot"))
+    for what, suffix in renamed:
         for k, item in enumerate(containers.unpack(low, named[what])):
             name = argument_name(named["fun"], k).replace(" ", "")
             for value in _values(low, item):
@@ -346,8 +393,16 @@ def _expand_point(
                 value.hint = f"{value.hint if tail == value.hint else name + tail}{suffix}"
                 if what == "tangents":
                     low.session.importer.hide(value)
-    handler = inside.jvp if point.spec.kind == "jvp" else inside.hvp
+    kind = point.spec.kind
     with placed(named["fun"]):
+        if kind in ("value", "pullback"):
+            primals = containers.unpack(low, named["primals"])
+            aux = {"has_aux": Static(point.spec.has_aux)}
+            value, pullback, *extra = inside.vjp(library, low, [named["fun"], *primals], aux).items
+            if kind == "pullback":
+                return pullback.call(low, [named["tangents"]], {})
+            return TupleRef((value, *extra)) if extra else value
+        handler = inside.jvp if kind == "jvp" else inside.hvp
         return handler(library, low, [], named)
 
 

@@ -43,7 +43,12 @@ _LIBRARIES = tuple(str(Path(m.__file__ or "").parent) + os.sep for m in (np, sys
 
 
 def _is_users(file: str) -> bool:
-    return file != "<srcad dispatch>" and not file.startswith(_LIBRARIES)
+    return not is_own(file) and not file.startswith(_LIBRARIES)
+
+
+def is_own(file: str) -> bool:
+    """Whether a file belongs to srcad, or is text that it has written."""
+    return file.startswith(("<srcad dispatch>", "<srcad guards>", _LIBRARIES[1]))
 
 
 def copied(value: Any) -> Any:

@@ -402,6 +402,7 @@ def _part(describer: _Describer, request: Request, part: Compiled) -> dict[str, 
         "name": part.emitted.name,
         "source": part.source,
         "exact": part.exact,
+        "backend": part.backend,
         "acts": part.acts,
         "ir": part.ir,
         "lines": [
@@ -469,6 +470,7 @@ def _restored(entry: Entry, request: Request) -> tuple[Compiled, ...] | None:
                 exact=part["exact"],
                 acts=part["acts"],
                 ir_text=part["ir"],
+                backend=part["backend"],
             )
         )
     return tuple(parts)

@@ -7,6 +7,7 @@ With SRCAD_UPDATE_DOCS=1 the outputs are written anew instead of compared.
 
 import contextlib
 import copy
+import importlib.util
 import io
 import os
 import re
@@ -50,7 +51,16 @@ def rules_as_before(monkeypatch):
         monkeypatch.setattr(registry, known, copy.copy(getattr(registry, known)))
 
 
-@pytest.mark.parametrize("file", PAGES, ids=lambda file: file.name)
+def marked(file):
+    """A page as a parameter: that of Numba runs where Numba is."""
+    if file.name != "numba.md":
+        return pytest.param(file, id=file.name)
+    missing = importlib.util.find_spec("numba") is None
+    marks = [pytest.mark.numba, pytest.mark.skipif(missing, reason="needs Numba")]
+    return pytest.param(file, id=file.name, marks=marks)
+
+
+@pytest.mark.parametrize("file", map(marked, PAGES))
 @pytest.mark.usefixtures("rules_as_before")
 def test_code_blocks(file, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -106,8 +116,9 @@ def run(block, names, file):
 
 
 def steady(text):
-    """Without what depends on the versions of SciPy and of the machine's arithmetic."""
+    """Without what depends on the version of SciPy, the machine's arithmetic, and the cache."""
     text = re.sub(r"\b\d\.\de[-+]\d\d\b", "<difference>", text)
+    text = text.replace("@numba.njit(cache=True)", "@numba.njit")  # as SRCAD_CACHE_DIR has it
     text = re.sub(r"_optimize\.py:\d+", "_optimize.py:<line>", text)
     return re.sub(r"# line \d+: r = xp", "# line <line>: r = xp", text)
 

@@ -18,6 +18,7 @@ import pytest
 
 import srcad
 from srcad.codegen.load import load, unload
+from srcad.options import Options
 from srcad.pipeline import Compiled
 from srcad.points import PointMaker, VjpMaker
 from srcad.testing import reference_gradients, reference_jvp
@@ -103,7 +104,7 @@ def compiled(golden: Golden) -> dict[str, Compiled]:
     function, args = golden.function, golden.fresh()
     match golden.transform:
         case "jvp" | "hvp":
-            maker = PointMaker(golden.transform, function)
+            maker = PointMaker(golden.transform, function, Options())
             layout = maker._layout.split((args, golden.direction))
             return {golden.id: maker.compiled_for(*layout)}
         case "vjp":

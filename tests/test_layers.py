@@ -22,6 +22,7 @@ ORDER = (
     "frontend",
     "rules",
     "analysis",
+    "passes",
     "transform",
     "codegen",
     "backends",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from srcad.codegen.comments import Comments, is_marker
 from srcad.codegen.copies import without_idle_copies
 from srcad.codegen.globals import GlobalNames
+from srcad.codegen.literals import call, dotted, literal
 from srcad.codegen.names import user_names
 from srcad.codegen.plan import make_plan
 from srcad.codegen.printer import print_module
@@ -32,11 +33,25 @@ class Emitted:
     """Where each generated line stems from."""
 
 
-def emit(function: Function, *, header: str = "", docs: Mapping[str, str] | None = None) -> Emitted:
+@dataclass(frozen=True, slots=True)
+class Decorator:
+    """``@callee(name=value, …)`` before a function."""
+
+    callee: Callable[..., Any]
+    keywords: tuple[tuple[str, Any], ...] = ()
+
+
+def emit(
+    function: Function,
+    *,
+    header: str = "",
+    docs: Mapping[str, str] | None = None,
+    decorators: Mapping[str, Decorator] | None = None,
+) -> Emitted:
     """The module that defines ``function``, and before it the functions it calls.
 
     ``header`` is printed at the top as a comment; ``docs`` has docstrings by function name, which
-    go before the functions' own.
+    go before the functions' own, and ``decorators`` what is written above them.
     """
     functions = _called_functions(function)
     surveys = [Survey(without_idle_copies(f)) for f in functions]
@@ -55,7 +70,11 @@ def emit(function: Function, *, header: str = "", docs: Mapping[str, str] | None
         names.reserve(plan.variables.taken())
         statements = Statements(plan, names, comments, called, origins)
         doc = (docs or {}).get(survey.function.name, survey.function.doc)
-        body.append(statements.function(given[original], doc))
+        definition = statements.function(given[original], doc)
+        decorator = (decorators or {}).get(survey.function.name)
+        if decorator is not None:
+            definition.decorator_list.append(_decorator(decorator, names))
+        body.append(definition)
 
     text = comments.insert(print_module(body)).strip("\n") + "\n"
     top = [f"# {line}".rstrip() for line in header.splitlines()]
@@ -63,6 +82,13 @@ def emit(function: Function, *, header: str = "", docs: Mapping[str, str] | None
     prefix = "\n".join([*top, *([""] if top and imports else []), *imports])
     source = f"{prefix}\n\n\n{text}" if prefix else text
     return Emitted(source, given[function], names.bindings, _line_map(source, body, origins))
+
+
+def _decorator(decorator: Decorator, names: GlobalNames) -> Any:
+    keywords = [(k, literal(v, names)) for k, v in decorator.keywords]
+    if not keywords:
+        return dotted(names.path(decorator.callee))
+    return call(dotted(names.path(decorator.callee)), [], keywords)
 
 
 def _called_functions(function: Function) -> list[Function]:
@@ -78,6 +104,9 @@ def _called_functions(function: Function) -> list[Function]:
     return [f for f in found if f is not function] + [function]
 
 
+_NO_STATEMENTS = ("#", "@", "else:", "finally:", "except", "import ", "from ")
+
+
 def _line_map(source: str, body: list[Any], origins: dict[int, Loc]) -> dict[int, Loc]:
     """Lines in order against statements in order: a simple statement is one line."""
     found: dict[int, Loc] = {}
@@ -91,7 +120,7 @@ def _line_map(source: str, body: list[Any], origins: dict[int, Loc]) -> dict[int
         if text.startswith('"""'):
             in_docstring = len(text) < 6 or not text.endswith('"""')
             continue
-        if not text or text.startswith(("#", "else:", "finally:", "except", "import ", "from ")):
+        if not text or text.startswith(_NO_STATEMENTS):
             continue
         node = next(nodes, None)
         loc = origins.get(id(node))

@@ -64,6 +64,8 @@ def literal(value: Any, names: GlobalNames) -> Any:
             return gast.Tuple([literal(v, names) for v in value], gast.Load())
         case list() if type(value) is list:
             return gast.List([literal(v, names) for v in value], gast.Load())
+        case frozenset() if value:
+            return gast.Set([literal(v, names) for v in sorted(value)])
         case slice():
             parts = [literal(v, names) for v in (value.start, value.stop, value.step)]
             return call(dotted(names.builtin("slice")), parts)

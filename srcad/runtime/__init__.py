@@ -1,6 +1,7 @@
 """What generated code may import: the few decisions that only run time can make.  NumPy only."""
 
 from srcad.runtime.checks import (
+    Unforeseen,
     last_writes,
     require_disjoint,
     require_distinct,
@@ -33,6 +34,7 @@ from srcad.runtime.shapes import (
 from srcad.runtime.special import bessel_i, polygamma
 
 __all__ = [
+    "Unforeseen",
     "add",
     "add_at",
     "bessel_i",

@@ -7,6 +7,10 @@ from typing import Any
 import numpy as np
 
 
+class Unforeseen(Exception):
+    """Code that was made for the common case has met another: run the general code instead."""
+
+
 def require_number(value: Any) -> None:
     """Refuse an augmented assignment to a value of unknown type that is an array: it writes."""
     if isinstance(value, np.ndarray):

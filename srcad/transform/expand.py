@@ -58,10 +58,11 @@ from srcad.ir.types import (
 )
 from srcad.ir.walk import all_ops, copy_block, free_values
 from srcad.options import DEFAULTS, Options
+from srcad.passes.dce import prune_block
+from srcad.passes.prepare import prepared
 from srcad.transform import spaces
 from srcad.transform.adjoints import refuse_hidden
 from srcad.transform.calls import DifferentiatedCall
-from srcad.transform.dce import prune_block
 from srcad.transform.defined import (
     check_constant,
     check_input,
@@ -73,7 +74,6 @@ from srcad.transform.defined import (
 from srcad.transform.forward import Pusher
 from srcad.transform.functions import Functions
 from srcad.transform.kept import defined_in, everything_in, rename_values
-from srcad.transform.prepare import prepared
 from srcad.transform.reverse import Swept, sweep_block
 from srcad.transform.signatures import argument_name
 from srcad.transform.structures import (

@@ -21,8 +21,8 @@ from srcad.ir.naming import name_of
 from srcad.ir.types import UNKNOWN, TupleType, is_differentiable
 from srcad.ir.walk import all_ops, results
 from srcad.options import DEFAULTS, Options
+from srcad.passes.dce import prune_block
 from srcad.transform import spaces
-from srcad.transform.dce import prune_block
 from srcad.transform.forward import Pusher
 from srcad.transform.kept import rename_values
 from srcad.transform.reverse import Reverser, sweep_block

@@ -1,7 +1,8 @@
 """Transforms called inside differentiated functions: what each call means there.
 
 ``srcad.grad(f)`` makes an abstract derivative, ``srcad.vjp`` writes the forward sweep where it
-stands, and its pullback writes the reverse sweep where that is called.
+stands, and its pullback writes the reverse sweep where that is called.  A back end that is asked
+for there does not matter: the code becomes part of what is compiled.
 """
 
 from __future__ import annotations

@@ -46,9 +46,9 @@ from srcad.ir.infer import atom_type
 from srcad.ir.types import INT, Array, ListType, Number, is_differentiable
 from srcad.ir.walk import all_ops, free_values, results
 from srcad.options import DEFAULTS, Options
+from srcad.passes.dce import prune_block
 from srcad.transform import spaces
 from srcad.transform.adjoints import Adjoints, refuse_hidden
-from srcad.transform.dce import prune_block
 from srcad.transform.kept import (
     Forward,
     defined_in,

@@ -37,9 +37,10 @@ from srcad.ir.core import literal_values, make_list, make_tuple
 from srcad.ir.types import INT, Array, ListType, Number, TupleType, Type
 from srcad.ir.walk import free_values, results
 from srcad.options import Options
+from srcad.passes.dce import prune_block
+from srcad.passes.ownership import is_fresh
 from srcad.transform import spaces
 from srcad.transform.adjoints import Adjoints
-from srcad.transform.dce import prune_block
 from srcad.transform.kept import (
     Forward,
     defined_in,
@@ -49,7 +50,6 @@ from srcad.transform.kept import (
     shapes_kept,
     with_copies,
 )
-from srcad.transform.ownership import is_fresh
 from srcad.transform.restoring import Restoring
 
 

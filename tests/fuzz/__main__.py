@@ -21,6 +21,7 @@ from tests.fuzz.runner import temporary_folder
 
 ENGINES: dict[str, Engine] = {
     "srcad": Srcad(),
+    "numba": Srcad(backend="numba"),
     "differences": Differences(),
     "planted": Planted(Differences(), "tanh"),
 }

@@ -47,24 +47,28 @@ class Engine(Protocol):
 
 
 class Srcad:
-    """The compiler, through its public functions."""
+    """The compiler, through its public functions; ``choices`` are handed to each."""
+
+    def __init__(self, **choices: Any) -> None:
+        self._choices = choices
 
     def value_and_grad(self, case: Case) -> tuple[float, Any]:
         import srcad
 
-        value, grads = srcad.value_and_grad(case.function, argnums=case.argnums)(*case.args())
+        transformed = srcad.value_and_grad(case.function, argnums=case.argnums, **self._choices)
+        value, grads = transformed(*case.args())
         return value, grads
 
     def jvp(self, case: Case, tangents: tuple[Any, ...]) -> tuple[float, float]:
         import srcad
 
-        value, tangent = srcad.jvp(case.function, case.args(), tangents)
+        value, tangent = srcad.jvp(case.function, case.args(), tangents, **self._choices)
         return value, tangent
 
     def hvp(self, case: Case, tangents: tuple[Any, ...]) -> Any:
         import srcad
 
-        product = srcad.hvp(case.function, case.args(), tangents)
+        product = srcad.hvp(case.function, case.args(), tangents, **self._choices)
         return product if len(tangents) > 1 else (product,)
 
     def reverse_over_reverse(self, case: Case, argnum: int) -> Any:
@@ -72,8 +76,8 @@ class Srcad:
 
         first = srcad.grad(case.function, argnums=argnum)
         if isinstance(case.program.args[argnum], float):
-            return srcad.grad(first, argnums=argnum)(*case.args())
-        return srcad.jacrev(first, argnums=argnum)(*case.args())
+            return srcad.grad(first, argnums=argnum, **self._choices)(*case.args())
+        return srcad.jacrev(first, argnums=argnum, **self._choices)(*case.args())
 
 
 class Differences:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from srcad.ir import Block
 from srcad.options import Options
-from srcad.transform.common import without_repeats
-from srcad.transform.inplace import sums_in_place
-from srcad.transform.unroll import unrolled
+from srcad.passes.common import without_repeats
+from srcad.passes.inplace import sums_in_place
+from srcad.passes.unroll import unrolled
 
 
 def prepared(block: Block, options: Options) -> Block:

@@ -2,7 +2,6 @@
 
 import functools
 import math
-from dataclasses import fields
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,7 +13,7 @@ from srcad.testing import check_grads
 from tests.test_zoo import check_mode
 from tests.zoo import CASES
 
-SWITCHES = [field.name for field in fields(Options)]
+SWITCHES = Options.switches()
 
 
 def engine(options):

@@ -43,7 +43,7 @@ from srcad.ir.core import literal_values, make_list, make_tuple
 from srcad.ir.infer import atom_type
 from srcad.ir.types import INT, ListType, Number
 from srcad.ir.walk import all_ops, blocks, map_atoms, map_blocks, operands, results, values_read
-from srcad.transform.common import without_recomputed
+from srcad.passes.common import without_recomputed
 
 _BACKWARD = slice(None, None, -1)
 

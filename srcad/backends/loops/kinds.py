@@ -1,0 +1,56 @@
+"""Which operations work element by element, and which reduce what."""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from srcad import runtime
+from srcad.ir import Apply, Literal
+
+ELEMENTWISE = {
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.pow, operator.neg,
+    operator.pos, operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne,
+    operator.abs, builtins.abs, operator.and_, operator.or_, operator.invert,
+    np.where, np.clip, runtime.over, runtime.times,
+}  # fmt: skip
+"""What works element by element, beside ufuncs."""
+
+REDUCTIONS = {np.sum, np.mean, np.max, np.min, np.prod, np.amax, np.amin, np.any, np.all}
+OF_SOME = {np.max, np.min, np.amax, np.amin, np.mean}
+"""Reductions that need an element."""
+
+WRITES = (operator.setitem, operator.iadd, operator.isub)
+LIKE = {np.copy, np.ndarray.copy, np.zeros_like, np.ones_like, np.empty_like, runtime.own}
+"""What makes an array of the size of another."""
+
+
+def is_elementwise(callee: Callable[..., Any]) -> bool:
+    """Whether a call works element by element."""
+    if isinstance(callee, np.ufunc):
+        return callee.signature is None and callee.nout == 1
+    try:
+        return callee in ELEMENTWISE
+    except TypeError:
+        return False
+
+
+def reduced_axes(op: Apply, rank: int) -> tuple[frozenset[int], bool] | None:
+    """The axes that a reduction goes along, and whether it keeps them; None if not known."""
+    given = dict(op.keywords)
+    if len(op.args) > 2 or not set(given) <= {"axis", "keepdims"}:
+        return None
+    axis = op.args[1] if len(op.args) == 2 else given.get("axis", Literal(None))
+    keep = given.get("keepdims", Literal(False))
+    if not isinstance(axis, Literal) or not isinstance(keep, Literal):
+        return None
+    if axis.value is None:
+        return frozenset(range(rank)), bool(keep.value)
+    axes = axis.value if isinstance(axis.value, tuple) else (axis.value,)
+    if not all(isinstance(k, int) and -rank <= k < rank for k in axes):
+        return None
+    return frozenset(k % rank for k in axes), bool(keep.value)

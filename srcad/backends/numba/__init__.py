@@ -1,0 +1,134 @@
+"""Code for Numba: the same derivative, with what Numba cannot compile said in other words.
+
+The finished function goes through the passes below, is printed by the same printer as plain code,
+and has ``@numba.njit`` above it.  Compiled code does not raise what the function raises, and does
+not handle what is rare: it raises ``Unforeseen``, or any error, and the call is run as plain code
+(``Derivative._decide``).  So a check may stop compiled code where it is not sure.
+
+
+outline      what takes containers apart and puts them together stays Python
+sums         sums of lists are loops
+integers     what may have more than 64 bits is checked
+lists        lists of numbers become arrays
+streams      loops over arrays count; after the tapes, those over anything else
+tapes        what is kept for the reverse sweep becomes arrays (taped, stores)
+unbound      names that may have no value go with a flag
+undefined    names without a value get one
+operations   what Numba does not know, or means otherwise
+bounds       indices that are not proven are checked (facts)
+(loops)      operations on arrays become loops over elements
+additions    additions in place are safe
+domains      where functions of numbers raise in Python is checked
+conditions   loops end at their head
+supported    what is left and is not compiled is refused
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numba
+
+from srcad.backends.loops import to_loops
+from srcad.backends.numba.additions import safe_additions
+from srcad.backends.numba.bounds import check_bounds
+from srcad.backends.numba.conditions import loops_by_flags
+from srcad.backends.numba.domains import check_domains
+from srcad.backends.numba.integers import check_integers
+from srcad.backends.numba.lists import lists_to_arrays
+from srcad.backends.numba.operations import in_other_words
+from srcad.backends.numba.outline import outline
+from srcad.backends.numba.streams import count_through_arrays, count_through_streams
+from srcad.backends.numba.sums import write_out_sums
+from srcad.backends.numba.supported import named, refusal, refuse_unsupported
+from srcad.backends.numba.tapes import tapes_to_arrays
+from srcad.backends.numba.unbound import flag_unbound
+from srcad.backends.numba.undefined import define_all
+from srcad.codegen import Decorator
+from srcad.errors import NotCompilable
+from srcad.ir import Effect, Function, Try, With
+from srcad.ir.core import assert_true, check_bound, raise_error
+from srcad.ir.walk import all_ops
+from srcad.options import Options
+
+__all__ = ["decorator", "failure", "for_numba", "refused_effects", "refused_exact"]
+
+_FASTMATH = frozenset({"reassoc", "contract", "nsz"})
+"""What is as fast as all of it, and leaves nan and inf as they are."""
+
+
+def decorator(options: Options, is_file: bool) -> Decorator:
+    """What is written above a function that Numba compiles."""
+    keywords: list[tuple[str, object]] = []
+    if is_file:
+        keywords.append(("cache", True))
+    if options.fastmath:
+        keywords.append(("fastmath", _FASTMATH))
+    return Decorator(numba.njit, tuple(keywords))
+
+
+def failure(error: BaseException, name: str) -> NotCompilable | None:
+    """The refusal that an exception of Numba amounts to; None if it is none."""
+    if not isinstance(error, numba.core.errors.NumbaError):
+        return None
+    plain = re.sub(r"\x1b\[\d*m", "", str(error))
+    lines = [line.strip() for line in plain.splitlines() if line.strip()]
+    text = next((x for x in lines if not x.startswith(("Failed in", "During:"))), "")
+    made = NotCompilable(
+        None,
+        f"Numba does not compile the derivative of {name}: {text}",
+        "use backend='python', or fallback='python' to have this part run as it is",
+    )
+    made.__cause__ = error
+    return made
+
+
+def refused_effects(function: Function) -> NotCompilable:
+    """The refusal of what must not be run twice: compiled code that raises is run as plain code."""
+    harmless = (raise_error, assert_true, check_bound)
+    acting = (
+        op for op in all_ops(function.body) if isinstance(op, Effect) and op.callee not in harmless
+    )
+    op = next(acting, None)
+    what = "what acts on something" if op is None else f"{named(op.callee)} acts on something"
+    return refusal(f"{what} outside of the function", (op and op.loc) or function.loc)
+
+
+def refused_exact(function: Function) -> NotCompilable:
+    """The refusal of code that looks at exceptions, or at what kind of number it is given."""
+    watching = (op for op in all_ops(function.body) if isinstance(op, (Try, With)))
+    op = next(watching, None)
+    if op is None:
+        return refusal("code for arguments whose types are not known", function.loc)
+    name = "try" if isinstance(op, Try) else "with"
+    return refusal(f"a '{name}' statement", op.loc or function.loc)
+
+
+def for_numba(function: Function) -> tuple[Function, frozenset[str]]:
+    """The function to call, and the names of the functions that are to be compiled."""
+    outlined = outline(function)
+    kernel = _legal(outlined.kernel)
+    names = {kernel.name, *(ref.name for ref in kernel.calls)}
+    if outlined.is_whole:
+        return kernel, frozenset(names)
+    for ref in outlined.entry.calls:
+        if ref.function is outlined.kernel:
+            ref.function = kernel
+    entry = replace(outlined.entry, calls=(*kernel.calls, *outlined.entry.calls))
+    return entry, frozenset(names)
+
+
+def _legal(function: Function) -> Function:
+    function = replace(function, calls=())  # functions that call themselves: refused below
+    function = check_integers(write_out_sums(function))
+    function = lists_to_arrays(function)
+    function = tapes_to_arrays(count_through_arrays(function))
+    function = count_through_streams(function)
+    function = define_all(flag_unbound(function))
+    function = in_other_words(function)
+    function = to_loops(check_bounds(function))
+    function = safe_additions(function)
+    function = loops_by_flags(check_domains(function))
+    refuse_unsupported(function)
+    return function
