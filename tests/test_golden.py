@@ -96,6 +96,7 @@ GOLDENS = [
     Golden(primals.pairs_of_rows, "grad", (np.array([[0.4, -1.3, 0.9], [2.0, 0.1, -0.6]]),)),
     Golden(primals.list_rewritten, "grad", (0.7, 4)),
     Golden(primals.running_sums, "grad", (M, X[:3].copy()), (0, 1)),
+    Golden(primals.cholesky, "grad", (W1 @ W1.T + np.eye(3),)),
 ]
 
 

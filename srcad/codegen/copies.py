@@ -6,7 +6,8 @@
 A reverse sweep copies the adjoint of a container where it hands it on, since it cannot know who
 else will have it, and what it reads of the forward sweep where that is written later.  Seen as a
 whole, the function often does not use the original any more, or never writes to either: then the
-two are one.  All copies are left out at first; those come back whose loss would let a write show.
+two are one.  All copies are left out at first; where that lets a write show, the first of them
+comes back, and then the next: often it was the first that the others are copies of.
 """
 
 from __future__ import annotations
@@ -28,14 +29,32 @@ from srcad.ir.walk import all_ops, map_atoms
 def without_idle_copies(function: Function) -> Function:
     """The function with those copies left out that make no difference."""
     copies = [op for op in all_ops(function.body) if isinstance(op, Apply) and _is_copy(op)]
+    tries = 0
     while copies:
         made = _merged(function, copies)
         writes = _Writes(made)
-        left_out = [op for op in copies if not writes.shows(_end_of(op.result, copies))]
-        if len(left_out) == len(copies):
+        shown = [op for op in copies if writes.shows(_end_of(op.result, copies))]
+        if not shown:
             return made
-        copies = left_out
+        tries += 1
+        back = set(shown if tries > _TRIES else _first_of_each(shown, copies, writes))
+        copies = [op for op in copies if op not in back]
     return function
+
+
+_TRIES = 8
+"""How often one copy after the other comes back; then all do that show."""
+
+
+def _first_of_each(shown: list[Apply], copies: list[Apply], writes: _Writes) -> list[Apply]:
+    """The first copy of each memory, in the order of the text."""
+    first, seen = [], 0
+    for op in shown:
+        own = writes.memory.identity(_end_of(op.result, copies))
+        if not own & seen:
+            first.append(op)
+        seen |= own
+    return first
 
 
 def _is_copy(op: Apply) -> bool:

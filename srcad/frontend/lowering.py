@@ -584,6 +584,7 @@ class Lowering:
         if isinstance(value, Value) and not value.hint:
             value.hint = hint
         elif isinstance(value, ArrayRef) and not value.path:
+            self.session.container_names.setdefault(value.place, hint)
             held = self.contents(value)
             if isinstance(held, Held) and not held.value.hint:
                 held.value.hint = hint

@@ -235,3 +235,15 @@ def running_sums(rows, w):
     for row in rows:
         out.append(np.cumsum(row * w))
     return np.sum(np.array(out) ** 2)
+
+
+def cholesky(a):
+    n = len(a)
+    l = np.zeros((n, n))
+    for i in range(n):
+        for j in range(i + 1):
+            s = a[i, j]
+            for k in range(j):
+                s -= l[i, k] * l[j, k]
+            l[i, j] = math.sqrt(s) if i == j else s / l[j, j]
+    return np.sum(l)
