@@ -315,6 +315,14 @@ def position(q, n, method):
     return np.rint(place) if method == "nearest" else (np.floor(place) + np.ceil(place)) / 2
 
 
+def with_axes(between, a, q, axis):
+    """Quantiles with the axes of `a` that they were taken along, behind those of `q`."""
+    axes = tuple(range(np.ndim(a))) if axis is None else axis
+    reduced = axes if isinstance(axes, tuple) else (axes,)
+    places = [k % np.ndim(a) + np.ndim(q) for k in reduced]
+    return np.expand_dims(between, tuple(places))
+
+
 @composition(np.quantile, wrt=("a", "q"))
 def quantile(a, q, axis=None, method="linear", keepdims=False):
     """At one of the values the slope above it. Equal values share the derivative equally."""
@@ -326,12 +334,7 @@ def quantile(a, q, axis=None, method="linear", keepdims=False):
     w = np.reshape(place - below, np.shape(q) + (1,) * (np.ndim(values) - 1))
     low = values[lower]
     between = low + w * (values[np.minimum(lower + 1, last)] - low)
-    if keepdims:
-        axes = tuple(range(np.ndim(a))) if axis is None else axis
-        kept = axes if isinstance(axes, tuple) else (axes,)
-        places = [k % np.ndim(a) + np.ndim(q) for k in kept]
-        return np.expand_dims(between, tuple(places))
-    return between
+    return with_axes(between, a, q, axis) if keepdims else between
 
 
 @composition(np.percentile, wrt=("a", "q"))
@@ -354,12 +357,7 @@ def nanquantile(a, q, axis=None, method="linear", keepdims=False):
     rows = np.reshape(upper, (-1, *np.shape(n)))
     high = np.reshape(np.take_along_axis(values, rows, 0), np.shape(lower))
     between = low + (place - below) * (high - low)
-    if keepdims:
-        axes = tuple(range(np.ndim(a))) if axis is None else axis
-        kept = axes if isinstance(axes, tuple) else (axes,)
-        places = [k % np.ndim(a) + np.ndim(q) for k in kept]
-        return np.expand_dims(between, tuple(places))
-    return between
+    return with_axes(between, a, q, axis) if keepdims else between
 
 
 @composition(np.nanpercentile, wrt=("a", "q"))

@@ -360,60 +360,20 @@ def eigvals_banded(a_band, lower=False, overwrite_a_band=False, *, check_finite=
 # ---- functions of matrices
 
 
-@differential(sl.expm)
-def expm(A, *, dA, out):
-    return of_kind(frechet(sl.expm, A, dA), out)
+def declare_matrix_function(function):
+    @differential(function)
+    def matrix_function(A, *, dA, out):
+        return of_kind(frechet(function, A, dA), out)
+
+
+for _name in ["expm", "logm", "sqrtm", "sinm", "cosm", "tanm", "sinhm", "coshm", "tanhm", "signm"]:
+    declare_matrix_function(getattr(sl, _name))
 
 
 @composition(sl.expm_frechet, wrt=("A", "E"))
 def expm_frechet(A, E, method=None, compute_expm=True, check_finite=True):
     change = frechet(sl.expm, A, E)
     return (sl.expm(A), change) if compute_expm else change
-
-
-@differential(sl.logm)
-def logm(A, *, dA, out):
-    return of_kind(frechet(sl.logm, A, dA), out)
-
-
-@differential(sl.sqrtm)
-def sqrtm(A, *, dA, out):
-    return of_kind(frechet(sl.sqrtm, A, dA), out)
-
-
-@differential(sl.sinm)
-def sinm(A, *, dA, out):
-    return of_kind(frechet(sl.sinm, A, dA), out)
-
-
-@differential(sl.cosm)
-def cosm(A, *, dA, out):
-    return of_kind(frechet(sl.cosm, A, dA), out)
-
-
-@differential(sl.tanm)
-def tanm(A, *, dA, out):
-    return of_kind(frechet(sl.tanm, A, dA), out)
-
-
-@differential(sl.sinhm)
-def sinhm(A, *, dA, out):
-    return of_kind(frechet(sl.sinhm, A, dA), out)
-
-
-@differential(sl.coshm)
-def coshm(A, *, dA, out):
-    return of_kind(frechet(sl.coshm, A, dA), out)
-
-
-@differential(sl.tanhm)
-def tanhm(A, *, dA, out):
-    return of_kind(frechet(sl.tanhm, A, dA), out)
-
-
-@differential(sl.signm)
-def signm(A, *, dA, out):
-    return of_kind(frechet(sl.signm, A, dA), out)
 
 
 @differential(sl.fractional_matrix_power)

@@ -11,7 +11,7 @@ import scipy.special as sc
 import scipy.stats as ss
 
 from srcad.errors import MissingRule
-from srcad.rules.registry import composition
+from srcad.rules.registry import composition, is_literal
 
 CONTINUOUS = (
     *(ss.norm, ss.expon, ss.gamma, ss.beta, ss.chi2, ss.t, ss.cauchy, ss.laplace, ss.logistic),
@@ -53,32 +53,30 @@ def moved(shapes, args, named):
     form = args[:n] if len(args) >= n else (*args, *[named[name] for name in shapes[len(args) :]])
     loc = args[n] if len(args) > n else named.get("loc", 0)
     scale = args[n + 1] if len(args) > n + 1 else named.get("scale", 1)
-    return [in_double(p) for p in form], loc, in_double(scale)
-
-
-def within(y, ends):
-    return (y >= ends[0]) & (y <= ends[1])
-
-
-def inner(y, ends):
-    """`y`, or a point inside where it is not."""
-    middle = (ends[0] + ends[1]) / 2 if math.isfinite(ends[1]) else ends[0] + 1
-    return np.where(within(y, ends), y, middle)
+    if not is_literal(scale):
+        scale = np.where(scale > 0, in_double(scale), np.nan)
+    return [in_double(p) for p in form], loc, scale
 
 
 def declare_continuous(form):
     shapes = tuple(form.shapes.split(", ")) if form.shapes else ()
-    ends = (float(form.a), float(form.b))
-    everywhere = ends == (-math.inf, math.inf)
-    formula = FORMULAS.get(form, form._logpdf)
+    low, high = float(form.a), float(form.b)
+    middle = (low + high) / 2 if math.isfinite(high) else low + 1
+    everywhere = math.isinf(low)
+    log_formula = FORMULAS.get(form, form._logpdf)
+
+    def of_standard_form(formula, y, parameters, before, after):
+        """What a formula gives inside the support, and what holds before and after it."""
+        if everywhere:
+            return formula(y, *parameters)
+        inner = np.where((y < low) | (y > high), middle, y)
+        value = formula(inner, *parameters)
+        return np.where(y < low, before, np.where(y > high, after, value))
 
     def log_density(x, args, named):
         parameters, loc, scale = moved(shapes, args, named)
         y = in_double((x - loc) / scale)
-        if everywhere:
-            return formula(y, *parameters) - np.log(scale)
-        density = formula(inner(y, ends), *parameters) - np.log(scale)
-        return np.where(within(y, ends), density, -np.inf)
+        return of_standard_form(log_formula, y, parameters, -np.inf, -np.inf) - np.log(scale)
 
     @composition(form.logpdf, wrt=("x", "args", "named"))
     def logpdf(x, *args, **named):
@@ -92,19 +90,13 @@ def declare_continuous(form):
     def cdf(x, *args, **named):
         parameters, loc, scale = moved(shapes, args, named)
         y = in_double((x - loc) / scale)
-        if everywhere:
-            return form._cdf(y, *parameters)
-        below = form._cdf(inner(y, ends), *parameters)
-        return np.where(within(y, ends), below, np.where(y < ends[0], 0.0, 1.0))
+        return of_standard_form(form._cdf, y, parameters, 0.0, 1.0)
 
     @composition(form.sf, wrt=("x", "args", "named"))
     def sf(x, *args, **named):
         parameters, loc, scale = moved(shapes, args, named)
         y = in_double((x - loc) / scale)
-        if everywhere:
-            return form._sf(y, *parameters)
-        above = form._sf(inner(y, ends), *parameters)
-        return np.where(within(y, ends), above, np.where(y < ends[0], 1.0, 0.0))
+        return of_standard_form(form._sf, y, parameters, 1.0, 0.0)
 
     if form in (ss.beta, ss.cauchy):  # their quantiles are functions of SciPy without a rule
         return
@@ -141,12 +133,14 @@ for _form in DISCRETE:
 
 @composition(ss.norm.logcdf, wrt=("x", "loc", "scale"))
 def norm_logcdf(x, loc=0, scale=1):
-    return ss.norm._logcdf((x - loc) / scale)
+    _, loc, scale = moved((), (loc, scale), {})
+    return ss.norm._logcdf(in_double((x - loc) / scale))
 
 
 @composition(ss.norm.logsf, wrt=("x", "loc", "scale"))
 def norm_logsf(x, loc=0, scale=1):
-    return ss.norm._logcdf((loc - x) / scale)
+    _, loc, scale = moved((), (loc, scale), {})
+    return ss.norm._logcdf(in_double((loc - x) / scale))
 
 
 @composition(ss.multivariate_normal.logpdf, wrt=("x", "mean", "cov"))

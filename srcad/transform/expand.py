@@ -45,6 +45,7 @@ from srcad.ir import Atom, Block, Effect, Literal, Value
 from srcad.ir.build import Builder
 from srcad.ir.infer import atom_type
 from srcad.ir.types import (
+    FLOAT,
     Array,
     ListType,
     Number,
@@ -127,6 +128,13 @@ def _narrow(low: Lowering, bar: Atom, kind: NumPyScalar) -> Atom:
     if made is not None and made.callee is cast:
         return bar
     return low.builder.apply_typed(cast, (bar,), kind)
+
+
+def _without_axes(low: Lowering, bar: Atom, kind: Array) -> Atom:
+    """The gradient by an array without axes, of which the number may be an integer 0."""
+    if kind.dtype is None or atom_type(bar) == FLOAT:
+        return low.builder.apply(np.asarray, bar)
+    return low.builder.apply(np.asarray, bar, Literal(np.dtype(kind.dtype).type))
 
 
 class Differentiator:
@@ -441,7 +449,7 @@ class Differentiator:
                     and kind.dims == ()
                     and not isinstance(atom_type(bar), Array)
                 ):
-                    bar = low.builder.apply(np.asarray, bar)  # as the argument has no axes
+                    bar = _without_axes(low, bar, kind)
                 elif isinstance(kind, NumPyScalar) and kind.dtype in _NARROW:
                     bar = _narrow(low, bar, kind)
                 elif isinstance(kind, (Number, NumPyScalar)) and isinstance(atom_type(bar), Array):

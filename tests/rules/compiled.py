@@ -256,6 +256,33 @@ def third_order(program):
         assert_same(srcad.grad(second)(0.0), wanted, "third derivative in reverse")
 
 
+CUTS = (
+    lambda v: v.reshape(-1)[:0],
+    lambda v: v.reshape(-1)[:1],
+    lambda v: np.array(v.flat[0]),
+)
+
+
+def parts(program):
+    """An elementwise function has the derivatives of the whole on parts: none, one, no axes."""
+    tangents = tuple(_direction(v, np.random.default_rng(5)) for v in program.values)
+    with np.errstate(all="ignore"):
+        whole = _plain(srcad.jvp(program.sample, tuple(program.values), tangents)[1])
+        for cut in CUTS:
+            some, along = (tuple(map(cut, values)) for values in (program.values, tangents))
+            dout = _plain(srcad.jvp(program.sample, some, along)[1])
+            wanted = _map(lambda v, c=cut: c(v) if np.ndim(v) else v, whole)
+            assert_same(dout, wanted, "tangent of a part")
+            out, pullback = srcad.vjp(program.sample, *some)
+            ones = _map(lambda v: np.ones_like(v)[()], out)
+            bars = pullback(ones)
+            for name, bar, value in zip(program.names, bars, some, strict=True):
+                same_space(bar, value, f"cotangent of {name}")
+            expected = inner(ones, dout)
+            found = sum(inner(b, t) for b, t in zip(bars, along, strict=True))
+            assert abs(found - expected) < TOLERANCE * max(1.0, abs(expected)), "vjp of a part"
+
+
 def single_precision(program):
     """Arguments of single precision have gradients of single precision, and equal values."""
     small = [_map(_narrow, v) for v in program.values]

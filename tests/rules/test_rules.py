@@ -32,6 +32,7 @@ from tests.rules.check_rule import (
 from tests.rules.compiled import (
     Program,
     first_order,
+    parts,
     second_order,
     single_precision,
     third_order,
@@ -175,6 +176,21 @@ def _is_elementwise(case):
 @by_function(_ends([c for c in OWN_NAME if _is_elementwise(c) and not _has_list(c)]))
 def test_compiled_three_times(cases, tmp_path):
     check_each(cases, lambda case: third_order(Program(case, tmp_path)))
+
+
+def _of_one_shape(case):
+    shapes = {np.shape(a) for a in case.args if is_active(a) or isinstance(a, np.ndarray)}
+    return len(shapes) == 1 and () not in shapes and all(map(is_active, case.args))
+
+
+def _firsts(cases):
+    return {case.function: case for case in reversed(cases)}.values()
+
+
+@pytest.mark.slow
+@by_function(_firsts([c for c in OWN_NAME if _is_elementwise(c) and _of_one_shape(c)]))
+def test_compiled_parts(cases, tmp_path):
+    check_each(cases, lambda case: parts(Program(case, tmp_path)))
 
 
 @pytest.mark.slow

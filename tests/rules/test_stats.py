@@ -1,0 +1,45 @@
+"""Distributions outside their support, at its ends, and with parameters that there are not."""
+
+import numpy as np
+import pytest
+import scipy.stats as ss
+
+import srcad
+from tests.rules.samples_scipy import SHAPES_OF
+
+POINTS = np.array([-1.0, 0.0, 0.3, 1.0, 1.7, 30.0])
+COUNTS = np.array([-2.0, -1.0, 0.0, 1.0, 2.0, 6.0, 1.5])
+CONTINUOUS = (ss.norm, ss.gamma, ss.beta, ss.expon, ss.uniform, ss.pareto, ss.t, ss.lognorm)
+DISCRETE = (ss.poisson, ss.binom, ss.geom, ss.nbinom, ss.bernoulli)
+
+
+@pytest.mark.parametrize("name", ["logpdf", "pdf", "cdf", "sf"])
+@pytest.mark.parametrize("form", CONTINUOUS, ids=lambda f: f.name)
+def test_continuous(form, name):
+    function, shapes = getattr(form, name), SHAPES_OF.get(form, ())
+
+    def f(x, scale):
+        return function(x, *shapes, loc=0.1, scale=scale)
+
+    for scale in (1.3, -1.0, 0.0):
+        with np.errstate(all="ignore"):
+            value, change = srcad.jvp(f, (POINTS, scale), (np.ones(6), 0.0))
+            wanted = f(POINTS, scale)
+        assert np.allclose(value, wanted, rtol=1e-12, atol=1e-300, equal_nan=True)
+        if scale > 0 and name != "logpdf":
+            assert np.all(np.abs(change[(wanted == 0) | (wanted == 1)]) < 1e-99)
+
+
+@pytest.mark.parametrize("name", ["logpmf", "pmf"])
+@pytest.mark.parametrize("form", DISCRETE, ids=lambda f: f.name)
+def test_discrete(form, name):
+    function, fixed, p = getattr(form, name), SHAPES_OF[form][:-1], SHAPES_OF[form][-1]
+
+    def f(p):
+        return function(COUNTS, *fixed, p)
+
+    with np.errstate(all="ignore"):
+        value, change = srcad.jvp(f, (p,), (1.0,))
+    assert np.allclose(value, f(p), rtol=1e-12)
+    if name == "pmf":
+        assert np.all(change[value == 0] == 0)
