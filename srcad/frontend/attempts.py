@@ -298,12 +298,12 @@ def _joins(low: Lowering, main: Region, orelse: list[Thunk], flag: Key) -> bool:
     """Lower ``else`` at the end of the body if nothing in it can raise; else mark that end."""
     if main.dead:
         return True
-    state, mark = dict(main.state), len(main.builder.ops)
+    state, mark = dict(main.state), main.builder.mark()
     with low.inside(main):
         run_sequence(low, orelse)
-    if not main.dead and not any(map(may_raise, main.builder.ops[mark:])):
+    if not main.dead and not any(map(may_raise, main.builder.ops[mark[0] :])):
         return True
-    del main.builder.ops[mark:]
+    main.builder.rewind(mark)
     main.state, main.dead = state, False
     main.state[flag] = FALSE
     return False

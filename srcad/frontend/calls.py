@@ -205,14 +205,14 @@ def inline(
     keywords: dict[str, Abstract],
 ) -> Abstract | None:
     """A function from its own source; None where that cannot be lowered."""
-    state, mark, dead = dict(low.state), len(low.builder.ops), low.dead
+    state, mark, dead = dict(low.state), low.builder.mark(), low.dead
     frozen = set(low.session.frozen)
     try:
         return call_code(low, _function_code(low, function), args, keywords)
     except SourceError:
         low.session.frozen = frozen
         low.state, low.dead = state, dead
-        del low.builder.ops[mark:]
+        low.builder.rewind(mark)
         return None
 
 
@@ -490,14 +490,14 @@ def call_code(
         raise RecursionFound(key)  # of constants too, if there is no end to it
     if deep:
         low.refuse(*refusal("recursion"))
-    state, mark, dead = dict(low.state), len(low.builder.ops), low.dead
+    state, mark, dead = dict(low.state), low.builder.mark(), low.dead
     try:
         return run_body(low, code, bound, key)
     except RecursionFound as found:
         if found.key != key or key in active:  # all of them are calls of one function
             raise
         low.state, low.dead = state, dead
-        del low.builder.ops[mark:]
+        low.builder.rewind(mark)
         session.recursive.add(key)
         return recursion.call_outlined(low, code, bound, key)
 

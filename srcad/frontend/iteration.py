@@ -103,7 +103,7 @@ def _iterate_over(
     since: iterators.Dependences,
 ) -> None:
     frozen = set(low.session.frozen)
-    before, mark = dict(low.state), len(low.builder.ops)
+    before, mark = dict(low.state), low.builder.mark()
     plan = _Streams(low, list(names or []))
     only = _known_count(low, iterable) is None
     loop = ("loop", low.site(), getattr(low.node, "lineno", 0), low.frame.source.file)
@@ -134,7 +134,7 @@ def _iterate_over(
         except NeedsUnroll:
             low.state = before
             low.session.frozen = frozen
-            del low.builder.ops[mark:]
+            low.builder.rewind(mark)
             if _known_count(low, iterable) is None:
                 raise
         else:

@@ -109,7 +109,7 @@ def lower_loop(
     """
     for name in EXITS:  # no exit has been taken where a loop begins
         low.state.pop(("flag", low.frame.number, name), None)
-    before, mark = low.state, len(low.builder.ops)
+    before, mark = low.state, low.builder.mark()
     since = min((t.serial - 1 for t in targets), default=Value("", BOOL).serial)
     context = LoopContext(assigned, before, low.session.frames, since)
     ends: dict[Key, Region] = {}
@@ -120,7 +120,7 @@ def lower_loop(
     try:
         frozen = set(low.session.frozen)
         for _ in range(_PASSES):
-            del low.builder.ops[mark:]
+            low.builder.rewind(mark)
             low.state = dict(before)
             low.session.frozen = set(frozen)
             plan = _plan(low, context, ends)

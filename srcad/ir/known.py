@@ -309,13 +309,11 @@ def picked_type(kind: Type, index: Atom) -> Type | None:
         parts = index.value if isinstance(index.value, tuple) else (index.value,)
         types = tuple(atom_type(Literal(p)) for p in parts)
     elif isinstance(index.type, TupleType):
-        if index.type.cls is not tuple:
-            listed = all(isinstance(k, Number) and k.kind == "int" for k in index.type.items)
-            count = len(index.type.items)
-            return Array(kind.dtype, (count, *kind.dims[1:])) if listed and kind.dims else None
-        types = index.type.items
+        types = index.type.items if index.type.cls is tuple else (index.type,)
     else:
         types = (index.type,)
+    if any(_is_listed(part) for part in types):
+        return _picked_by_list(kind, types)
     left = list(kind.dims)
     dims: list[Size] = []
     for part in types:
@@ -338,6 +336,42 @@ def picked_type(kind: Type, index: Atom) -> Type | None:
         left.pop(0)
     shape = (*dims, *left)
     return Array(kind.dtype, shape) if shape else NumPyScalar(kind.dtype)
+
+
+def _is_listed(part: Type) -> bool:
+    """Whether a part of an index is a list of integers, of known length."""
+    if not isinstance(part, TupleType) or part.cls is not list:
+        return False
+    return all(isinstance(k, Number) and k.kind == "int" for k in part.items)
+
+
+def _picked_by_list(kind: Array, types: tuple[Type, ...]) -> Type | None:
+    """What a list of integers picks, beside integers and slices."""
+    left = list(kind.dims or ())
+    dims: list[Size] = []
+    places: list[int] = []
+    counts = [len(part.items) for part in types if isinstance(part, TupleType)]
+    for k, part in enumerate(types):
+        if not left:
+            return None
+        size = left.pop(0)
+        match part:
+            case Cut(ends=ends):
+                dims.append(_cut(size, slice(*ends)))
+            case Opaque(name="slice"):
+                dims.append(None)
+            case TupleType() if _is_listed(part):
+                places.append(k)
+            case Number(kind="int"):
+                places.append(k)
+            case _:
+                return None
+    if len(set(counts) - {1}) > 1:
+        return None
+    apart = places[-1] - places[0] >= len(places)
+    at = 0 if apart else places[0]  # apart from each other they come first
+    dims.insert(at, max(counts))
+    return Array(kind.dtype, (*dims, *left))
 
 
 def _add_type(x: Atom, y: Atom) -> Type | None:

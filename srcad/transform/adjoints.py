@@ -14,7 +14,7 @@ from srcad.ir import Atom, Literal, Loc, Value
 from srcad.ir.build import Builder
 from srcad.ir.core import make_list, make_tuple
 from srcad.ir.infer import atom_type
-from srcad.ir.sharing import READ_ONLY, views
+from srcad.ir.sharing import READ_ONLY, holds_arrays, views
 from srcad.ir.simplify.shortcuts import without_new_axes
 from srcad.ir.types import (
     Array,
@@ -130,10 +130,22 @@ class Adjoints:
                 return False
         adjoints: Adjoints | None = self
         while adjoints is not None:
-            if any(s is state for v, s in adjoints.states.items() if v is not value):
+            others = [s for v, s in adjoints.states.items() if v is not value]
+            if any(self._refers(other, state) for other in others):
                 return False
             adjoints = adjoints.outer
         return True
+
+    def _refers(self, state: Any, array: Value) -> bool:
+        """Whether what has arrived elsewhere is an array, or may be a view of it."""
+        if isinstance(state, Parts):
+            return any(self._refers(item, array) for item in state.items)
+        if state is array:
+            return True
+        if not isinstance(state, Value) or not holds_arrays(state.type):
+            return False
+        op = self.builder.definition(state)
+        return op is not None and any(self._refers(source, array) for source in views(op))
 
     def restored(self, version: Value) -> Value | None:
         """The memory that holds a version of a written array at this point of the reverse sweep."""

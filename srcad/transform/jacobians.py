@@ -61,12 +61,12 @@ class Jacobian:
         A tangent for each input, or one forward sweep and a reverse sweep for each output.
         """
         low = self.low
-        state, mark = dict(low.state), len(low.builder.ops)
+        state, mark = dict(low.state), low.builder.mark()
         try:
             inner, tangent, swept = self.differentiator.sweeps(self.call)
         finally:
             low.state = state
-            del low.builder.ops[mark:]
+            low.builder.rewind(mark)
         kinds = [p.type for p in inner.block.params], [atom_type(y) for y in inner.block.yields]
         first = Block((), swept.forward, ())
 

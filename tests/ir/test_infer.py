@@ -9,7 +9,8 @@ import pytest
 import srcad
 from srcad.ir import Literal, Value
 from srcad.ir.infer import result_type
-from srcad.ir.types import BOOL, FLOAT, INT, Array, Dim
+from srcad.ir.known import picked_type
+from srcad.ir.types import BOOL, FLOAT, INT, Array, Dim, Opaque, TupleType
 
 
 def test_equal_literals_of_different_types():
@@ -105,3 +106,21 @@ def test_sizes_of_slices_are_those_of_their_iteration():
     want = srcad.grad(lambda x: x[2] ** 2 * 9)(x)
     np.testing.assert_allclose(srcad.grad(f)(x, 3), want)
     np.testing.assert_allclose(srcad.grad(f)(x, 1), 2 * x)
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        *(([0, 2],), ([0, 2], 1), (1, [0, 2]), ([0, 2], slice(None), 1)),
+        *((slice(None), [0, 1], [1, 0]), (0, slice(1, None), [0, 1, 1]), ([1], [0, 2])),
+        *((slice(0, 2), 1, [0, 1]), ([0], slice(None), [1])),
+    ],
+)
+def test_what_lists_pick(index):
+    kinds = {list: lambda p: TupleType((INT,) * len(p), list), int: lambda p: INT}
+    types = tuple(kinds.get(type(p), lambda p: Opaque("slice"))(p) for p in index)
+    found = picked_type(Array("float64", (3, 4, 5)), Value("", TupleType(types)))
+    wanted = np.ones((3, 4, 5))[index].shape
+    assert len(found.dims) == len(wanted)
+    assert all(have in (None, want) for have, want in zip(found.dims, wanted, strict=True))
+    assert found.dims.count(None) == sum(isinstance(p, slice) for p in index)

@@ -183,3 +183,52 @@ def flat_view_under_a_transposed_tangent(m, x):
     v = np.ravel(u)
     v[1:4] = x * v[4:7]
     return u * m
+
+
+@case((np.array([0.75, -0.96, -1.35]), 0.3))
+def one_adjoint_for_a_written_and_a_read_array(x, s):
+    u = np.full((3,), s)
+    u[[0, 2]] *= s
+    v = u + x
+    v[::-1] = v * v
+    return v
+
+
+@case((V,))
+def view_named_again_in_a_loop(x):
+    v = x[0:2]
+    v[:] = 1.0 + x[1]
+    w = v
+    for _ in range(2):
+        v = np.roll(w, 1) * x[2]
+    return v * w
+
+
+@case((V,))
+def array_and_argument_swapped(x):
+    u = np.empty(4)
+    u[...] = x
+    v = u[...]
+    for _ in range(2):
+        u[1] *= v[2]
+        v, x = x, v
+    return v * u
+
+
+@case((V, 0.3))
+def row_and_workspace_swapped(x, s):
+    p = np.full((3, 3), s)
+    w, u = p[0], np.empty(3)
+    for _ in range(3):
+        w[1] = w[1] * s + x[0]
+        u, w = w, u
+    return p
+
+
+@case((np.array([[0.5, -1.0, 2.0, 0.1], [0.3, 0.8, -0.6, 1.2], [1.1, 0.2, 0.4, -0.9]]), 0.3))
+def picked_by_a_list_and_divided(m, s):
+    part = m[[0, 2], 1]
+    part /= 1.5 + s
+    other = m[1, [0, 3, 0]]
+    other *= s
+    return m[:, 1] * np.sum(part) * np.sum(other * other)
