@@ -314,6 +314,27 @@ def test_equal_eigenvalues_count_only_where_vectors_are_used():
     assert np.array_equal(dv, np.zeros((2, 2)))
 
 
+def test_inverse_of_what_a_cut_leaves_of_equal_singular_values():
+    a = np.diag([2.0, 2.0, 0.1, 0.1])
+    step = np.arange(16.0).reshape(4, 4) % 5 - 2
+    change = srcad.jvp(lambda a: np.linalg.pinv(a, 0.2), (a,), (step,))[1]
+    h = 1e-5
+    ends = (np.linalg.pinv(a + h * step, 0.2), np.linalg.pinv(a - h * step, 0.2))
+    assert np.allclose(change, (ends[0] - ends[1]) / (2 * h), atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:Polyfit may be poorly conditioned")
+def test_a_fit_with_a_cut():
+    x, y = np.linspace(0.0, 1.0, 6), np.linspace(2.0, 1.0, 6) ** 2
+
+    def fit(y):
+        return np.polyfit(x, y, 3, 0.2)
+
+    value, change = srcad.jvp(fit, (y,), (x,))
+    assert np.allclose(value, fit(y), rtol=1e-12)
+    assert np.allclose(change, fit(x), rtol=1e-12)  # it is linear
+
+
 def test_complex_convention():
     """Holomorphic: no conjugate. The modulus, the parts: as of the pair of real numbers."""
     z = np.array([0.3 + 0.4j])
