@@ -47,7 +47,12 @@ from srcad.ir.simplify.shapes import shape_root
 from srcad.ir.simplify.shortcuts import repeated_number, scalar_of
 from srcad.ir.types import (
     Array,
+    Dim,
+    Number,
     NumPyScalar,
+    Opaque,
+    Piece,
+    Size,
     Type,
     dims_of,
     same_shape,
@@ -215,6 +220,8 @@ class Builder:
             return kind  # beside float32 it is not the Python float it stands for
         if callee in (np.array, np.asarray):
             kind = self._counted(kind, args[0])
+        elif callee is operator.getitem and isinstance(kind, Array) and None in (kind.dims or ()):
+            kind = self._sliced(kind, *args)
         return kind if self.exact else scalars_as_python(kind)
 
     def _counted(self, kind: Type, items: Atom) -> Type:
@@ -225,6 +232,49 @@ class Builder:
             return kind
         assert isinstance(kind, Array)
         return Array(kind.dtype, (len(made.args), *dims[1:]))
+
+    def _sliced(self, kind: Array, array: Atom, index: Atom) -> Type:
+        """The type of slices whose ends are known at run time: with equal ends of equal size."""
+        made = self.origin(index)
+        parts = made.args if made is not None and made.callee is make_tuple else (index,)
+        source = atom_type(array)
+        if not isinstance(source, Array) or source.dims is None:
+            return kind
+        axes, sizes = list(source.dims), list(kind.dims or ())
+        found: list[Size] = []
+        for part in parts:
+            match atom_type(part):
+                case Opaque(name="None"):
+                    found.append(sizes.pop(0))
+                case Number(kind="int"):
+                    axes.pop(0)
+                case Opaque(name="slice"):
+                    size, whole = sizes.pop(0), axes.pop(0)
+                    found.append(self._piece(whole, part) if size is None else size)
+                case _:
+                    return kind
+        return Array(kind.dtype, (*found, *sizes))
+
+    def _piece(self, whole: Size, part: Atom) -> Size:
+        made = self.origin(part)
+        if whole is None or made is None or made.callee is not slice or len(made.args) != 3:
+            return None
+        start, stop, step = made.args
+        if not isinstance(step, Literal) or step.value not in (None, 1):
+            return None
+        return Dim(Piece(whole, self._end(start) or (None, 0), self._end(stop)))
+
+    def _end(self, atom: Atom) -> tuple[Value | None, int] | None:
+        """An integer as a value and a number that is added; None for None."""
+        if isinstance(atom, Literal):
+            return None if atom.value is None else (None, atom.value)
+        op = self.origin(atom)
+        if op is not None and op.callee in (operator.add, operator.sub):
+            left, right = op.args
+            if isinstance(left, Value) and isinstance(right, Literal) and type(right.value) is int:
+                root, more = self._end(left) or (left, 0)
+                return root, more + (right.value if op.callee is operator.add else -right.value)
+        return atom, 0
 
     def effect(
         self, callee: Callable[..., Any], *args: Atom, result: Value | None = None, **keywords: Atom

@@ -46,6 +46,7 @@ from srcad.ir.types import (
     NumPyScalar,
     Opaque,
     Optional,
+    Piece,
     Size,
     TupleType,
     Type,
@@ -338,7 +339,7 @@ def _agreements(kinds: list[Type]) -> Iterator[Callable[[Size], Size]]:
 
 def _is_own(size: Size) -> bool:
     """Whether a size is named after nothing but itself."""
-    return isinstance(size, Dim) and isinstance(size.base, Value) and not size.drop
+    return isinstance(size, Dim) and isinstance(size.base, (Value, Piece)) and not size.drop
 
 
 def _named_sizes(kind: Type) -> list[Size]:
@@ -388,11 +389,17 @@ def without_later_names(kind: Type, since: int) -> Type:
     Each iteration of a loop has sizes of its own, so what comes out of it does not have them.
     """
 
-    def kept(size: Size) -> Size:
-        later = isinstance(size, Dim) and isinstance(size.base, Value) and size.base.serial > since
-        return None if later else size
+    def is_later(part: object) -> bool:
+        match part:
+            case Value(serial=serial):
+                return serial > since
+            case Dim(base=base):
+                return is_later(base)
+            case Piece(whole=whole, start=start, stop=stop):
+                return any(map(is_later, (whole, *start, *(stop or ()))))
+        return False
 
-    return map_sizes(kind, kept)
+    return map_sizes(kind, lambda size: None if is_later(size) else size)
 
 
 # ---- what has been found before

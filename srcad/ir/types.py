@@ -20,7 +20,8 @@ class Dim:
 
     ``base`` is the name of an argument's size, or the ``Value`` of a run-time integer: of one in
     the program, or of one that nothing computes, which is how a size of a loop variable is named
-    (see ``infer.name_sizes``).  Two sizes are proven equal exactly when their ``Dim`` are.
+    (see ``infer.name_sizes``), or the ``Piece`` that a slice has of another size.  Two sizes are
+    proven equal exactly when their ``Dim`` are.
     """
 
     base: object
@@ -29,6 +30,19 @@ class Dim:
     def __str__(self) -> str:
         name = self.base if isinstance(self.base, str) else "?"
         return f"{name}-{self.drop}" if self.drop else f"{name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """How much of an axis a slice has whose ends are found at run time: ``x[k + 1:]``.
+
+    An end is a ``Value``, or None, and the number that is added to it.
+    """
+
+    whole: object
+    """The size of the axis."""
+    start: tuple[object, int]
+    stop: tuple[object, int] | None
 
 
 SMALLEST = 2

@@ -6,6 +6,7 @@ import operator
 import numpy as np
 import pytest
 
+import srcad
 from srcad.ir import Literal, Value
 from srcad.ir.infer import result_type
 from srcad.ir.types import BOOL, FLOAT, INT, Array, Dim
@@ -70,3 +71,37 @@ def test_sizes_are_named_as_in_each_call_though_alike_calls_are_remembered():
     assert result_type(np.diagonal, (square,)) == Array("float64", (Dim("n"),))
     other = Value("x", Array("float64", (Dim("n"), Dim("m"))))
     assert result_type(np.diagonal, (other,)) == Array("float64", (None,))
+
+
+def test_slices_with_equal_ends_are_of_equal_size():
+    def f(a):
+        n = len(a)
+        for k in range(n):
+            for i in range(k + 1, n):
+                a[i, k + 1 :] -= a[i, k] * a[k, k + 1 :]
+        return np.sum(a)
+
+    def g(a, b):
+        for k in range(len(b)):
+            a[0, k:] *= b[k:]
+        return np.sum(a)
+
+    assert "unbroadcast" not in srcad.grad(f).source_for(np.eye(3))
+    assert "unbroadcast" not in srcad.grad(g, argnums=1).source_for(np.eye(3), np.ones(3))
+    assert "unbroadcast" in srcad.grad(g, argnums=1).source_for(np.ones((2, 3)), np.ones(4))
+
+
+def test_sizes_of_slices_are_those_of_their_iteration():
+    def f(x, n):
+        kept = x[:0]
+        for k in range(n):
+            part = x[k:]
+            if len(kept) > 0:
+                part = part + kept[1:]
+            kept = part
+        return np.sum(kept**2)
+
+    x = np.array([0.5, -1.2, 2.0])
+    want = srcad.grad(lambda x: x[2] ** 2 * 9)(x)
+    np.testing.assert_allclose(srcad.grad(f)(x, 3), want)
+    np.testing.assert_allclose(srcad.grad(f)(x, 1), 2 * x)
