@@ -394,26 +394,24 @@ def of_kind(x, out):
 @differential(np.linalg.norm)
 def norm(x, ord=None, axis=None, keepdims=False, *, dx, out):
     """Where the norm is 0 the derivative is 0, a subgradient. Ties share the derivative equally."""
-    if np.iscomplexobj(x):
-        size = np.abs(x)
-        dsize = np.real(np.conj(x) * dx) / np.where(size == 0, 1, size)
-    elif ord is None or ord == "fro" or (ord == 2 and (np.ndim(x) == 1 or isinstance(axis, int))):
-        return np.sum(x * dx, axis, keepdims=keepdims) / np.where(out == 0, 1, out)
-    else:
-        size = np.abs(x)
-        dsize = np.sign(x) * dx
     vector = np.ndim(x) == 1 or isinstance(axis, int)
     if ord is None or ord == "fro" or (vector and ord == 2):
-        return np.sum(size * dsize, axis, keepdims=keepdims) / np.where(out == 0, 1, out)
+        squares = np.real(np.conj(x) * dx) if np.iscomplexobj(x) else x * dx
+        return np.sum(squares, axis, keepdims=keepdims) / np.where(out == 0, 1, out)
+    size = np.abs(x)
+    if np.iscomplexobj(x):
+        dsize = np.real(np.conj(x) * dx) / np.where(size == 0, 1, size)
+    else:
+        dsize = np.sign(x) * dx
     if vector and ord == 0:
         return 0 * np.sum(dsize, axis, keepdims=keepdims)
     if vector and ord == 1:
         return np.sum(dsize, axis, keepdims=keepdims)
     if vector and abs(ord) == np.inf:
         end = out if axis is None or keepdims else np.expand_dims(out, axis)
-        w = size == end
-        w = w / np.sum(w, axis, np.result_type(size), keepdims=True)
-        return np.sum(w * dsize, axis, keepdims=keepdims)
+        ties = size == end
+        many = np.sum(ties, axis, np.result_type(size), keepdims=True)
+        return np.sum(ties / many * dsize, axis, keepdims=keepdims)
     if vector:
         end = out if axis is None or keepdims else np.expand_dims(out, axis)
         ratio = np.where(size == 0, 1, size) / np.where(end == 0, 1, end)

@@ -123,6 +123,22 @@ def test_norm_of_zero(ord):
     assert slope(np.linalg.norm, np.zeros(3), ord) == 0
 
 
+@pytest.mark.parametrize("ord", [0.5, 1.0, 2.0, 3.0, INF, -INF])
+def test_norm_of_an_order_that_run_time_gives(ord):
+    x = np.array([[1.0, -2.0, 2.5], [-0.5, 3.0, 1.0]])
+
+    def norm(x):
+        return np.linalg.norm(x, ord, axis=1)
+
+    def total(x, ord):
+        return np.sum(np.linalg.norm(x, ord, axis=1))
+
+    h = 1e-6
+    wanted = (norm(x + h) - norm(x - h)) / (2 * h)
+    assert np.allclose(srcad.jvp(norm, (x,), (np.ones_like(x),))[1], wanted, atol=1e-8)
+    assert np.allclose(np.sum(srcad.grad(total)(x, ord), 1), wanted, atol=1e-8)
+
+
 @pytest.mark.parametrize("ord", [None, "fro", 1, INF])
 def test_norm_of_the_zero_matrix(ord):
     assert slope(np.linalg.norm, np.zeros((2, 3)), ord) == 0
