@@ -60,7 +60,7 @@ from srcad.transform import spaces
 from srcad.transform.adjoints import refuse_hidden
 from srcad.transform.pullback import Bound, Transposer, bind, missing_rule, place_of
 from srcad.transform.updates import dict_item
-from srcad.transform.writes import Volatile, is_view_of, writes_arrays
+from srcad.transform.writes import Volatile, is_view_of, laid_out, writes_arrays
 
 
 class Pusher:
@@ -399,7 +399,7 @@ class Pusher:
         if isinstance(op.target.type, Array):
             # before the write: what is written there may be the very array
             item = self.item(b, op.args[1], op.target.type)
-            dot = self._own(b, op.target)
+            dot = laid_out(b, self._own(b, op.target), op)
             dot = b.update(op.callee, dot, op.args[0], item, path=op.path)
             b.append(op)
             self.owned.add(dot)

@@ -23,7 +23,7 @@ from srcad import runtime
 from srcad.ir import Apply, Atom, Block, Literal, Op, Update, Value
 from srcad.ir.build import Builder
 from srcad.ir.infer import atom_type
-from srcad.ir.sharing import holds_arrays, is_basic_index, views
+from srcad.ir.sharing import Sharing, holds_arrays, is_basic_index, sharing, views
 from srcad.ir.types import Array, ListType, is_differentiable
 from srcad.ir.walk import all_ops
 from srcad.transform import spaces
@@ -95,12 +95,34 @@ def pull_write(op: Update, adjoints: Adjoints) -> None:
         if (sign == -1) != _is_turned(op):
             term = b.apply(operator.neg, term)
     if sign is None:
+        bar = laid_out(b, bar, op)
         bar = b.update(operator.setitem, bar, op.args[0], Literal(0.0), path=op.path)
         adjoints.owned.add(bar)
     adjoints.drop(op.version)
     adjoints.set(op.target, bar)
     if term is not None:
         adjoints.add(value, term)  # the value may be the array itself
+
+
+def laid_out(b: Builder, array: Value, op: Update) -> Value:
+    """An array of which a write's path has views, as it has of the array that the write is for.
+
+    ``np.reshape`` is a view of contiguous memory only, and a write to a copy would be lost.
+    """
+    ordered, part = [], array
+    for k, step in enumerate(op.path):
+        found = sharing(step.callee, (part, *step.args), step.keywords)
+        if found.get(part) is Sharing.SOMETIMES:
+            ordered.append((k, step))
+        viewed = b.typed(step.callee, (part, *step.args), step.keywords)
+        part = Value("", viewed)
+    if not ordered:
+        return array
+    array = b.apply_typed(np.ascontiguousarray, (array,), array.type, array.hint)
+    (first, step), *others = ordered
+    if first or others or step.keywords or len(step.args) > 1:
+        b.effect(runtime.require_view, _viewed(b, array, op), array)
+    return array
 
 
 def _apart(b: Builder, term: Atom, bar: Value) -> Atom:
@@ -163,6 +185,7 @@ def saved_part(op: Update) -> tuple[list[Op], Value]:
 def restore(op: Update, saved: Value, adjoints: Adjoints, memory: Value) -> None:
     """Put back what a write has written over."""
     b = adjoints.builder
+    memory = laid_out(b, memory, op)
     version = b.update(operator.setitem, memory, op.args[0], saved, path=op.path)
     adjoints.memory.pop(op.version, None)  # gone; of the last version there is the primal's own
     adjoints.memory[op.target] = version

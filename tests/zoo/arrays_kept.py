@@ -156,3 +156,30 @@ def lists_of_run_time_length_by_stars(x, n):
         values = [*values, values[-1] * x + i]
         powers.extend(values)
     return sum(v * (k + 1) for k, v in enumerate([1.0, *powers, x])) + len(values)
+
+
+@case((np.array([[-0.4, 0.44, 1.35], [0.62, 1.1, -0.84], [-0.96, 1.02, -1.23]]),))
+def put_under_a_transposed_adjoint(m):
+    u = m.copy()
+    np.put(u, [0, 1], m[0, -2] * u[1, 1])
+    return m * np.where(m > 0.31, u.T, (2 * u).T)
+
+
+@case((np.array([[-0.4, 0.44, 1.35], [0.62, 1.1, -0.84], [-0.96, 1.02, -1.23]]), 2))
+def flat_view_under_a_transposed_adjoint(m, n):
+    u = np.zeros((3, 3))
+    u[...] = m
+    for k in range(n):
+        flat = u.reshape(-1)
+        flat[k] = flat[k + 1] * m[k, 0]
+        u[k + 1] *= flat[k]
+    return np.where(m > 0.31, u.T, np.sin(u).T) * m
+
+
+@case((np.array([[-0.4, 0.44, 1.35], [0.62, 1.1, -0.84], [-0.96, 1.02, -1.23]]), 0.7))
+def flat_view_under_a_transposed_tangent(m, x):
+    u = np.ones((3, 3)) * x
+    u += m.T
+    v = np.ravel(u)
+    v[1:4] = x * v[4:7]
+    return u * m
