@@ -26,9 +26,9 @@ def interp_around(x, xp, fp, left=None, right=None, period=None):
     """Of periodic data, as NumPy has it: by data that go on for one step."""
     if period is None:
         return NotImplemented
-    x, xp = x % period, xp % period
+    x, xp = np.asarray(x) % period, np.asarray(xp) % period
     order = np.argsort(xp)
-    xp, fp = xp[order], fp[order]
+    xp, fp = xp[order], np.asarray(fp)[order]
     places = np.concatenate((xp[-1:] - period, xp, xp[:1] + period))
     return np.interp(x, places, np.concatenate((fp[-1:], fp, fp[:1])))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from srcad.errors import MissingRule
 from srcad.rules.intrinsics import fitted, over, unbroadcast
-from srcad.rules.registry import composition, constant, differential, linear
+from srcad.rules.registry import composition, constant, differential, is_literal, linear
 from srcad.runtime import cofactors, frechet, is_regular, minors, row_order
 
 constant(np.linalg.matrix_rank, is_regular, row_order)
@@ -109,9 +109,41 @@ def matrix_power(a, n, *, da):
     return sum([before[k] @ dbase @ before[m - 1 - k] for k in range(m)])
 
 
+def is_rounding(cut):
+    """Whether what is cut off below this share of the largest singular value is rounding alone."""
+    return cut is None or (is_literal(cut) and cut < 1e-13)
+
+
+def change_of_cut(a, cut, da):
+    """The change of the inverse of what is left of a matrix without its small singular values.
+
+    It is a function `g` of them, 1 / s or 0: its divided differences weigh the symmetric part of
+    the change in the singular vectors, and quotients of sums the antisymmetric part.
+    """
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    kept = s > np.asarray(cut)[..., None] * np.max(s, -1, keepdims=True)
+    g = np.where(kept, 1 / np.where(kept, s, 1), 0)
+    change = adjoint(da)
+    inner = vh @ change @ u
+    turned = adjoint(inner)
+    row, column = s[..., None, :], s[..., :, None]
+    one = kept[..., None, :] != kept[..., :, None]
+    half = np.where(one, g[..., None, :] + g[..., :, None], 0) / 2
+    symmetric = half / np.where(one, np.abs(row - column), 1) * (inner + turned)
+    antisymmetric = half / np.where(one, row + column, 1) * (inner - turned)
+    both = g[..., None, :] * g[..., :, None] * turned
+    v = adjoint(vh)
+    squares = (g * g)[..., None, :]
+    left = ((change @ u - v @ inner) * squares) @ adjoint(u)
+    right = (v * squares) @ (vh @ change - inner @ adjoint(u))
+    return v @ (symmetric + antisymmetric - both) @ adjoint(u) + left + right
+
+
 @differential(np.linalg.pinv)
 def pinv(a, rcond=None, *, da, out):
-    """Where the rank does not change."""
+    """Where the rank does not change, or the small singular values are cut off that make it."""
+    if not is_rounding(rcond):
+        return change_of_cut(a, rcond, da)
     p_t = np.conj(np.swapaxes(out, -1, -2))
     da_t = np.conj(np.swapaxes(da, -1, -2))
     m, n = np.shape(a)[-2:]
@@ -254,6 +286,19 @@ def least_squares(a, b, x, da, db):
     return dx, 2 * np.sum(np.real(np.conj(rest) * change), 0), singular_change(a, da)
 
 
+@composition(np.linalg.lstsq, wrt=("a", "b"))
+def lstsq_with_cut(a, b, rcond=None):
+    if is_rounding(rcond):
+        return NotImplemented
+    x = np.linalg.pinv(a, rcond) @ b
+    values = np.linalg.svd(a, compute_uv=False)
+    rank = np.sum(values > rcond * np.max(values))
+    m, n = np.shape(a)
+    rest = b - a @ x
+    squares = np.reshape(np.sum(np.real(np.conj(rest) * rest), 0), -1)
+    return x, squares[: np.size(squares) * ((rank == n) & (m > n))], rank, values
+
+
 @differential(np.linalg.lstsq)
 def lstsq(a, b, rcond=None, *, da, db, out):
     """Where the rank does not change."""
@@ -349,26 +394,24 @@ def of_kind(x, out):
 @differential(np.linalg.norm)
 def norm(x, ord=None, axis=None, keepdims=False, *, dx, out):
     """Where the norm is 0 the derivative is 0, a subgradient. Ties share the derivative equally."""
-    if np.iscomplexobj(x):
-        size = np.abs(x)
-        dsize = np.real(np.conj(x) * dx) / np.where(size == 0, 1, size)
-    elif ord is None or ord == "fro" or (ord == 2 and (np.ndim(x) == 1 or isinstance(axis, int))):
-        return np.sum(x * dx, axis, keepdims=keepdims) / np.where(out == 0, 1, out)
-    else:
-        size = np.abs(x)
-        dsize = np.sign(x) * dx
     vector = np.ndim(x) == 1 or isinstance(axis, int)
     if ord is None or ord == "fro" or (vector and ord == 2):
-        return np.sum(size * dsize, axis, keepdims=keepdims) / np.where(out == 0, 1, out)
+        squares = np.real(np.conj(x) * dx) if np.iscomplexobj(x) else x * dx
+        return np.sum(squares, axis, keepdims=keepdims) / np.where(out == 0, 1, out)
+    size = np.abs(x)
+    if np.iscomplexobj(x):
+        dsize = np.real(np.conj(x) * dx) / np.where(size == 0, 1, size)
+    else:
+        dsize = np.sign(x) * dx
     if vector and ord == 0:
         return 0 * np.sum(dsize, axis, keepdims=keepdims)
     if vector and ord == 1:
         return np.sum(dsize, axis, keepdims=keepdims)
     if vector and abs(ord) == np.inf:
         end = out if axis is None or keepdims else np.expand_dims(out, axis)
-        w = size == end
-        w = w / np.sum(w, axis, np.result_type(size), keepdims=True)
-        return np.sum(w * dsize, axis, keepdims=keepdims)
+        ties = size == end
+        many = np.sum(ties, axis, np.result_type(size), keepdims=True)
+        return np.sum(ties / many * dsize, axis, keepdims=keepdims)
     if vector:
         end = out if axis is None or keepdims else np.expand_dims(out, axis)
         ratio = np.where(size == 0, 1, size) / np.where(end == 0, 1, end)

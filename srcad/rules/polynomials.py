@@ -64,7 +64,7 @@ def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
         columns = columns * w[:, None]
         values = y * w if np.ndim(y) == 1 else y * w[:, None]
     scale = np.sqrt(np.sum(columns * columns, 0))
-    found = np.linalg.pinv(columns / scale) @ values
+    found = np.linalg.pinv(columns / scale, rcond) @ values
     return (found.T / scale).T
 
 

@@ -13,6 +13,7 @@ from srcad.rules.intrinsics import fitted, over
 from srcad.rules.linalg import (
     adjoint,
     hermitian,
+    is_rounding,
     least_squares,
     of_kind,
 )
@@ -128,6 +129,15 @@ def matmul_toeplitz(c_or_cr, x, check_finite=False, workers=None):
 @composition(sl.solve_circulant, wrt=("c", "b"))
 def solve_circulant(c, b, singular="raise", tol=None):
     return np.linalg.solve(sl.circulant(c), b)
+
+
+@composition(sl.lstsq, wrt=("a", "b"))
+def lstsq_with_cut(
+    a, b, cond=None, overwrite_a=False, overwrite_b=False, check_finite=True, lapack_driver=None
+):
+    if is_rounding(cond):
+        return NotImplemented
+    raise MissingRule(None, "lstsq of SciPy is supported without cond; np.linalg.lstsq has rcond")
 
 
 @differential(sl.lstsq)

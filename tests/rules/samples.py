@@ -994,6 +994,16 @@ case(np.linalg.qr, Z(4, 2), "r")
 for a in (M(3), M(2, 2), Z(3, 3), np.array([[1.0, 2.0], [-3.0, 0.5]])):
     case(np.linalg.eigvals, a)
     case(np.linalg.eig, a)
+_nearly = np.diag([3.0, 2.0, 0.3]) + 0.1 * R(3, 3)
+for a in (
+    _nearly,
+    np.concatenate((_nearly, R(1, 3) / 9)),
+    np.concatenate((_nearly, R(3, 2) / 9), 1),
+):
+    case(np.linalg.pinv, a, 0.2)
+    case(np.linalg.lstsq, a, R(len(a)), 0.2)
+case(np.linalg.pinv, np.stack([_nearly, 2 * _nearly + 0.1j * R(3, 3)]), 0.2)
+case(np.linalg.lstsq, _nearly[:, :2], R(3, 2), 0.01)
 for a in (R(4, 2), R(2, 4), M(3)):
     case(np.linalg.lstsq, a, R(len(a)))
     case(np.linalg.lstsq, a, R(len(a), 2), None)

@@ -123,6 +123,22 @@ def test_norm_of_zero(ord):
     assert slope(np.linalg.norm, np.zeros(3), ord) == 0
 
 
+@pytest.mark.parametrize("ord", [0.5, 1.0, 2.0, 3.0, INF, -INF])
+def test_norm_of_an_order_that_run_time_gives(ord):
+    x = np.array([[1.0, -2.0, 2.5], [-0.5, 3.0, 1.0]])
+
+    def norm(x):
+        return np.linalg.norm(x, ord, axis=1)
+
+    def total(x, ord):
+        return np.sum(np.linalg.norm(x, ord, axis=1))
+
+    h = 1e-6
+    wanted = (norm(x + h) - norm(x - h)) / (2 * h)
+    assert np.allclose(srcad.jvp(norm, (x,), (np.ones_like(x),))[1], wanted, atol=1e-8)
+    assert np.allclose(np.sum(srcad.grad(total)(x, ord), 1), wanted, atol=1e-8)
+
+
 @pytest.mark.parametrize("ord", [None, "fro", 1, INF])
 def test_norm_of_the_zero_matrix(ord):
     assert slope(np.linalg.norm, np.zeros((2, 3)), ord) == 0
@@ -312,6 +328,27 @@ def test_equal_eigenvalues_count_only_where_vectors_are_used():
     dw, dv = rule.body(a, da=np.diag([1.0, 2.0]), out=out)
     assert np.array_equal(dw, [1, 2])
     assert np.array_equal(dv, np.zeros((2, 2)))
+
+
+def test_inverse_of_what_a_cut_leaves_of_equal_singular_values():
+    a = np.diag([2.0, 2.0, 0.1, 0.1])
+    step = np.arange(16.0).reshape(4, 4) % 5 - 2
+    change = srcad.jvp(lambda a: np.linalg.pinv(a, 0.2), (a,), (step,))[1]
+    h = 1e-5
+    ends = (np.linalg.pinv(a + h * step, 0.2), np.linalg.pinv(a - h * step, 0.2))
+    assert np.allclose(change, (ends[0] - ends[1]) / (2 * h), atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:Polyfit may be poorly conditioned")
+def test_a_fit_with_a_cut():
+    x, y = np.linspace(0.0, 1.0, 6), np.linspace(2.0, 1.0, 6) ** 2
+
+    def fit(y):
+        return np.polyfit(x, y, 3, 0.2)
+
+    value, change = srcad.jvp(fit, (y,), (x,))
+    assert np.allclose(value, fit(y), rtol=1e-12)
+    assert np.allclose(change, fit(x), rtol=1e-12)  # it is linear
 
 
 def test_complex_convention():
