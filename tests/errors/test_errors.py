@@ -77,7 +77,7 @@ def test_pickles_and_copies_whole(cls):
 
 def test_who_is_what():
     assert all(issubclass(cls, SrcadError) for cls in CLASSES)
-    assert len(CLASSES) == 8
+    assert len(CLASSES) == 9
     assert issubclass(NotDifferentiable, TypeError)
     assert issubclass(UnsupportedValue, TypeError)
 
