@@ -7,6 +7,7 @@ Comparisons of complex numbers are lexicographic, so that decisions stay those o
 
 from __future__ import annotations
 
+import ast
 import sys
 import warnings
 from collections.abc import Callable
@@ -71,6 +72,30 @@ def unflatten(like: tuple[Any, ...], numbers: Vector) -> tuple[Any, ...]:
     return tuple(out)
 
 
+def value_apart(target: Any, value: Any) -> Any:
+    """A value to be assigned to a part of an array, as a copy."""
+    both = isinstance(target, np.ndarray) and isinstance(value, np.ndarray)
+    return value.copy() if both else value
+
+
+def with_values_apart(text: str) -> str:
+    """The program with copies of what it assigns to parts of arrays.
+
+    NumPy makes them itself where source and target overlap, but not for all strides:
+    ``w[:-1] = m[..., 2]`` of a row ``w`` of ``m`` may read what it has just written.
+    """
+
+    class Apart(ast.NodeTransformer):
+        def visit_Assign(self, node: ast.Assign) -> ast.Assign:  # noqa: N802
+            if isinstance(node.targets[0], ast.Subscript):
+                target = ast.parse(ast.unparse(node.targets[0].value), mode="eval").body
+                called = ast.Name("value_apart", ast.Load())
+                node.value = ast.Call(called, [target, node.value], [])
+            return node
+
+    return ast.unparse(ast.fix_missing_locations(Apart().visit(ast.parse(text))))
+
+
 @dataclass(slots=True)
 class Reference:
     """A program that is run beside the derivative."""
@@ -79,10 +104,14 @@ class Reference:
 
     def __post_init__(self) -> None:
         self._plain = run_text(self.program.text, {"np": np})
+        self._apart = run_text(
+            with_values_apart(self.program.text), {"np": np, "value_apart": value_apart}
+        )
         self._complex = run_text(self.program.text, {"np": _ComplexNumPy()})
         self.point = flatten(self.program.args)
 
     _plain: Callable[..., Any] = None  # type: ignore[assignment]  # set above
+    _apart: Callable[..., Any] = None  # type: ignore[assignment]
     _complex: Callable[..., Any] = None  # type: ignore[assignment]
     point: Vector = None  # type: ignore[assignment]
 
@@ -93,6 +122,10 @@ class Reference:
         numbers = flatten(found)
         if not np.all(np.isfinite(numbers)) or np.max(np.abs(numbers), initial=0) > 1e4:
             raise Untame("large values")
+        with np.errstate(all="ignore"):
+            apart = flatten(self._apart(*self.program.fresh_args()))
+        if not np.allclose(apart, numbers, rtol=1e-9, atol=1e-12):
+            raise Untame("NumPy takes an assignment for one of arrays that do not overlap")
         return found
 
     def largest(self) -> float:
