@@ -72,7 +72,7 @@ def _collect(block: Block, mapping: dict[Value, Atom]) -> None:
             _collect(inner, mapping)
         if isinstance(op, Apply) and op.callee in _CONVERSIONS and _is_conversion_to_same(op):
             mapping[op.result] = op.args[0]
-        elif isinstance(op, Apply) and (known := _product(op)) is not None:
+        elif isinstance(op, Apply) and (known := _known(op)) is not None:
             mapping[op.result] = known
         elif isinstance(op, (For, While)):
             _collect_steady(op, mapping)
@@ -95,6 +95,13 @@ def _collect_steady(op: For | While, mapping: dict[Value, Atom]) -> None:
         if isinstance(op, While):
             mapping[op.test.params[k]] = init
         mapping[param] = mapping[op.results[k]] = init
+
+
+def _known(op: Apply) -> Atom | None:
+    """What a product is, or whether a number is None."""
+    if op.callee in (operator.is_, operator.is_not):
+        return fold_literals(op.callee, op.args, op.keywords)
+    return _product(op)
 
 
 def _product(op: Apply) -> Atom | None:
