@@ -193,7 +193,10 @@ def compile_failure(error: BaseException, primal: Any) -> NotCompilable | None:
         return None
     from srcad.backends import numba as backend
 
-    return backend.failure(error, getattr(primal, "__name__", "the function"))
+    code = getattr(getattr(primal, "primal", primal), "__code__", None)
+    text = "" if code is None else f"def {code.co_name}"
+    loc = None if code is None else Loc(code.co_filename, code.co_firstlineno, 0, text)
+    return backend.failure(error, loc)
 
 
 def loaded(

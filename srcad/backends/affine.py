@@ -14,12 +14,16 @@ class Symbol:
     Serial numbers put the terms of a sum in order.
     """
 
-    __slots__ = ("axis", "serial", "value")
+    __slots__ = ("axis", "is_positive", "serial", "value")
 
-    def __init__(self, serial: int, value: Value, axis: int | None) -> None:
+    def __init__(
+        self, serial: int, value: Value, axis: int | None, *, is_positive: bool = False
+    ) -> None:
         self.serial = serial
         self.value = value
         self.axis = axis
+        self.is_positive = is_positive or axis is not None
+        """Whether it is proven not to be negative: sizes are not."""
 
     def __repr__(self) -> str:
         return f"{self.value!r}" if self.axis is None else f"{self.value!r}.shape[{self.axis}]"
@@ -74,8 +78,8 @@ class Affine:
 
     @property
     def is_positive(self) -> bool:
-        """Whether it is proven not to be negative: sizes are not."""
-        return self.const >= 0 and all(c > 0 and s.axis is not None for s, c in self.terms)
+        """Whether it is proven not to be negative."""
+        return self.const >= 0 and all(c > 0 and s.is_positive for s, c in self.terms)
 
     @property
     def symbols(self) -> Iterable[Symbol]:

@@ -18,8 +18,9 @@ import pytest
 
 import srcad
 from srcad.errors import MissingBackend, NotCompilable, SlowFallback
+from tests.backends.compiled import uncompiled
 
-numba = pytest.importorskip("numba")
+pytest.importorskip("numba")
 pytestmark = pytest.mark.numba
 
 
@@ -113,6 +114,46 @@ def test_code_of_the_primal_stays_as_it_was():
     before = x.copy()
     srcad.grad(heat, backend="numba")(x, 2)
     assert np.array_equal(x, before)
+
+
+def written_through_views(x, k):
+    u = x * 1.0
+    v = u[1:4]
+    v[k] = v[k] * 3.0 * u[0]
+    w = u[1:]
+    w[k - 1] += v[k] * u[1]
+    return np.sum(u * u * u)
+
+
+def rows_of_views(x, k):
+    a = np.outer(x, x + 1.0)
+    row = a[1:][k]
+    other = a[::-1][k - 1]
+    return np.sum(row * other * row)
+
+
+def stores_that_meet(x, k):
+    u = x[:1] * 1.0
+    u[k + 1] += 2.0 * x[1]
+    u[k] *= x[2]
+    u[k + 1] += u[k] * x[3]
+    return u[0] * x[4]
+
+
+@pytest.mark.parametrize("k", [-2, -1, 0, 1, 2])
+@pytest.mark.parametrize("function", [written_through_views, rows_of_views, stores_that_meet])
+def test_indices_that_count_from_the_end(function, k, monkeypatch):
+    x = np.array([0.7, -1.3, 0.4, 2.1, 1.1])
+    try:
+        plain = srcad.value_and_grad(function)(x, k)
+    except IndexError:
+        plain = None
+    with uncompiled(monkeypatch):
+        if plain is not None:
+            same(plain, quiet(function, x, k))
+        else:
+            with pytest.raises(IndexError):
+                quiet(function, x, k)
 
 
 # ---- where compiled code stops

@@ -24,6 +24,9 @@ from srcad.ir.types import Number
 class Answers(Protocol):
     """What has to be known of a function to tell what an index shows."""
 
+    checked: bool
+    """Whether indices that are numbers are known to be right."""
+
     def known(self, atom: Atom) -> Known:
         """What is known of an atom."""
 
@@ -51,6 +54,9 @@ def picture(
         return indexed(answers, args[0], base)
     if callee in (np.transpose, np.ndarray.transpose, np.ndarray.T) and not args:
         return views.transposed(base, tuple(range(rank))[::-1])
+    if callee in (np.transpose, np.swapaxes, np.moveaxis, np.squeeze):
+        given = [a.value for a in args if isinstance(a, Literal)]
+        return _rearranged(callee, given, base) if given and len(given) == len(args) else None
     if callee is np.expand_dims and isinstance(args[0], Literal):
         axis = args[0].value
         if isinstance(axis, int) and -rank - 1 <= axis <= rank:
@@ -67,7 +73,46 @@ def picture(
     return None
 
 
-def indexed(answers: Answers, index: Atom, base: Sizes) -> Picture | None:
+def _rearranged(callee: Callable[..., Any], given: list[Any], base: Sizes) -> Picture | None:
+    """A view with the axes in another order, or without some of size 1."""
+    rank = len(base)
+    numbers = [tuple(g) if isinstance(g, (tuple, list)) else (g,) for g in given]
+    if not all(isinstance(k, int) and -rank <= k < rank for part in numbers for k in part):
+        return None
+    axes = [tuple(k % rank for k in part) for part in numbers]
+    order = list(range(rank))
+    if callee is np.squeeze:
+        if len(axes) != 1 or not all(base[k] == ONE for k in axes[0]):
+            return None
+        left = [k for k in order if k not in axes[0]]
+        return Picture(
+            tuple(base[k] for k in left),
+            tuple(
+                Along(None, 0, Affine(0)) if k in axes[0] else Along(left.index(k), 1, Affine(0))
+                for k in order
+            ),
+        )
+    if callee is np.transpose:
+        return views.transposed(base, axes[0]) if sorted(axes[0]) == order else None
+    if len(axes) != 2 or any(len(part) != 1 for part in axes):
+        return None
+    (one,), (other,) = axes
+    if callee is np.swapaxes:
+        order[one], order[other] = order[other], order[one]
+    else:
+        order.remove(one)
+        order.insert(other, one)
+    return views.transposed(base, tuple(order))
+
+
+def indexed(
+    answers: Answers, index: Atom, base: Sizes, *, from_start: bool = False
+) -> Picture | None:
+    """What an index shows of an array of some sizes.
+
+    A number that may be negative, and count from the end, shows nothing that is known; it is
+    assumed not to be if indices count ``from_start``.
+    """
     made = answers.definition(index)
     parts: list[Atom]
     if isinstance(index, Literal) and isinstance(index.value, tuple):
@@ -92,7 +137,7 @@ def indexed(answers: Answers, index: Atom, base: Sizes) -> Picture | None:
             sizes.append(ONE)
             continue
         size = base[len(indices)]
-        found = _part(answers, part, size, len(sizes))
+        found = _part(answers, part, size, len(sizes), from_start)
         if found is None:
             return None
         along, length = found
@@ -103,7 +148,7 @@ def indexed(answers: Answers, index: Atom, base: Sizes) -> Picture | None:
 
 
 def _part(
-    answers: Answers, part: Atom, size: Affine, axis: int
+    answers: Answers, part: Atom, size: Affine, axis: int, from_start: bool
 ) -> tuple[Along, Affine | None] | None:
     """The index for one axis, and the size of the axis of the view that it makes, if any."""
     made = answers.definition(part)
@@ -122,10 +167,11 @@ def _part(
             return None
         if place.is_known and place.const < 0:
             place = size + place.const
-        low = Affine(0) if answers.is_positive(place) else size.times(-1)
-        if not answers.require(Check(place, False, low)):
+        if not answers.is_positive(place) and not (
+            from_start and answers.require(Check(place, False, Affine(0)))
+        ):
             return None
-        if not answers.require(Check(size - 1, False, place)):
+        if not answers.checked and not answers.require(Check(size - 1, False, place)):
             return None
         return Along(None, 0, place), None
     ends = [None if is_none(b) else _end(answers, b, size) for b in bounds]
@@ -137,12 +183,12 @@ def _part(
         return None
     start = ends[0] or Affine(0)
     stop = size if ends[1] is None else ends[1]
-    needed = (
+    bounds_hold = (
         Check(start, False, Affine(0)),
         Check(stop, False, start),
         Check(size, False, stop),
     )
-    if not all(map(answers.require, needed)):
+    if not all(map(answers.require, bounds_hold)):
         return None
     return Along(axis, 1, start), stop - start
 

@@ -128,7 +128,7 @@ def all_items(items: list[Item]) -> Iterator[Item]:
 
 def variable(serial: int, hint: str, kind: Any) -> Symbol:
     """A loop variable; those of loops made later come later in sums."""
-    return Symbol(serial, Value(hint, kind), None)
+    return Symbol(serial, Value(hint, kind), None, is_positive=True)
 
 
 def same(x: Any) -> Any:

@@ -20,8 +20,18 @@ ELEMENTWISE = {
 }  # fmt: skip
 """What works element by element, beside ufuncs."""
 
-REDUCTIONS = {np.sum, np.mean, np.max, np.min, np.prod, np.amax, np.amin, np.any, np.all}
-OF_SOME = {np.max, np.min, np.amax, np.amin, np.mean}
+REDUCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
+    **{f: f for f in (np.sum, np.mean, np.max, np.min, np.prod, np.any, np.all)},
+    np.amax: np.max,
+    np.amin: np.min,
+    np.ndarray.sum: np.sum,
+    np.ndarray.mean: np.mean,
+    np.ndarray.max: np.max,
+    np.ndarray.min: np.min,
+    np.ndarray.prod: np.prod,
+}
+"""What reduces arrays along axes, under one name."""
+OF_SOME = {np.max, np.min, np.mean}
 """Reductions that need an element."""
 
 WRITES = (operator.setitem, operator.iadd, operator.isub)
@@ -37,6 +47,14 @@ def is_elementwise(callee: Callable[..., Any]) -> bool:
         return callee in ELEMENTWISE
     except TypeError:
         return False
+
+
+def reduction(callee: Callable[..., Any]) -> Callable[..., Any] | None:
+    """The reduction that a call is, under its one name."""
+    try:
+        return REDUCTIONS.get(callee)
+    except TypeError:
+        return None
 
 
 def reduced_axes(op: Apply, rank: int) -> tuple[frozenset[int], bool] | None:

@@ -23,6 +23,7 @@ from srcad.backends.loops import lists, matrices, reduce, views
 from srcad.backends.loops.aliases import Aliases
 from srcad.backends.loops.elements import DTYPES, Elements, common_dtype, scalar_dtype
 from srcad.backends.loops.gather import Gather
+from srcad.backends.loops.indexing import indexed
 from srcad.backends.loops.items import (
     Alloc,
     Buffer,
@@ -39,7 +40,7 @@ from srcad.backends.loops.items import (
     same,
     variable,
 )
-from srcad.backends.loops.kinds import REDUCTIONS, is_elementwise
+from srcad.backends.loops.kinds import is_elementwise, reduction
 from srcad.backends.loops.sizes import Shapes
 from srcad.backends.loops.views import Picture
 from srcad.codegen.memory import Memory
@@ -216,7 +217,7 @@ class Lowering:
     def _apply(self, op: Apply) -> list[Item] | None:
         if op.callee is runtime.unbroadcast:
             return reduce.unbroadcast(self, op)
-        if any(op.callee is f for f in REDUCTIONS):
+        if reduction(op.callee) is not None:
             return reduce.reduced(self, op)
         if any(op.callee is f for f in SHAPE):
             return self._measure(op)
@@ -225,7 +226,7 @@ class Lowering:
         if op.callee in (operator.getitem, runtime.copied) and op.args[0] in self.lists:
             return lists.list_item(self, op)
         if not isinstance(op.result.type, Array):
-            return None
+            return self._element(op) if op.callee is operator.getitem else None
         picture = self.shapes.picture_of(op)
         if picture is not None:
             return self._view(op, picture)
@@ -257,6 +258,21 @@ class Lowering:
         for value in values[1:]:
             count = self.times(count, value, items)
         return [*items, Let(op.result, same, (count,))]
+
+    def _element(self, op: Apply) -> list[Item] | None:
+        """An element that the function reads itself, by an index that has been checked."""
+        source = op.args[0]
+        if not self.shapes.checked or not isinstance(source, Value):
+            return None
+        place = self.place(source)
+        if place is None or place[0].dtype != "float64":
+            return None
+        shown = indexed(self.shapes, op.args[1], place[1].sizes)
+        if shown is None or shown.sizes:
+            return None
+        items: list[Item] = []
+        value = self.load(place[0], self.index(place[1].then(shown), ()), items)
+        return [*items, Let(op.result, same, (value,))]
 
     def _view(self, op: Apply, picture: Picture) -> list[Item] | None:
         source = op.args[0]

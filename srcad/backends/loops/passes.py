@@ -19,7 +19,8 @@ from dataclasses import replace
 from srcad.backends.loops.aliases import Aliases
 from srcad.backends.loops.fuse import Fuser
 from srcad.backends.loops.gather import gathers
-from srcad.backends.loops.items import Alloc, Define, Item, Keep, all_items
+from srcad.backends.loops.items import Alloc, Define, Item, Keep, Require, all_items
+from srcad.backends.loops.known import Check
 from srcad.backends.loops.lower import Lowering
 from srcad.backends.loops.rebuild import Entry, Rebuilder
 from srcad.backends.loops.rows import lists_to_rows
@@ -50,11 +51,14 @@ from srcad.ir.walk import map_atoms, map_blocks, results, values_read
 from srcad.passes.dce import remove_dead_code
 
 
-def to_loops(function: Function, *, assume: bool = True) -> Function:
-    """The function with loops over elements in place of array operations."""
+def to_loops(function: Function, *, assume: bool = True, checked: bool = False) -> Function:
+    """The function with loops over elements in place of array operations.
+
+    Where its indices have been ``checked``, no checks are made of them here.
+    """
     function = without_idle_copies(function)
     if assume:
-        shapes = Shapes(function, assume=True)
+        shapes = Shapes(function, assume=True, checked=checked)
         sizes = Entry(function.params)
         survey = Survey(function)
         function = lists_to_rows(function, survey, Memory(survey), shapes, sizes.measure)
@@ -63,7 +67,7 @@ def to_loops(function: Function, *, assume: bool = True) -> Function:
     survey = Survey(function)
     memory = Memory(survey)
     ownership = Ownership(survey, memory, Liveness(survey, {}, memory.escaped))
-    shapes = Shapes(function, assume=assume)
+    shapes = Shapes(function, assume=assume, checked=checked)
     entry = Entry(function.params)
     body = _Blocks(Lowering(shapes, memory, ownership), memory, entry).block(function.body)
     top = Rebuilder(entry, {}, {})
@@ -107,7 +111,7 @@ class _Blocks:
                     items += lowering.gather(group)
         fuser = Fuser(self.memory, aliases)
         needed = dict.fromkeys(a for a in map(self._read, block.yields) if isinstance(a, Value))
-        items = _wanted(items, needed, fuser)
+        items = _wanted(_without_repeated_checks(items), needed, fuser)
         is_needed = needed.__contains__
         items = contract(forward(fuser.fuse(items), aliases, is_needed), is_needed)
         items = contract(without_lost_stores(items, aliases), is_needed)
@@ -184,6 +188,18 @@ def _working_memory(items: list[Item], own: set[Value]) -> list[Alloc]:
         and item.buffer not in known
         and not any(s.value in own for size in item.buffer.sizes for s in size.symbols)
     ]
+
+
+def _without_repeated_checks(items: list[Item]) -> list[Item]:
+    seen: set[Check] = set()
+    made: list[Item] = []
+    for item in items:
+        if isinstance(item, Require):
+            if item.check in seen:
+                continue
+            seen.add(item.check)
+        made.append(item)
+    return made
 
 
 def _reads_no_elements(op: Apply) -> bool:

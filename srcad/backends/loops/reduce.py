@@ -20,7 +20,7 @@ from srcad.backends.loops.items import (
     Store,
     same,
 )
-from srcad.backends.loops.kinds import reduced_axes
+from srcad.backends.loops.kinds import reduced_axes, reduction
 from srcad.ir import Apply, Atom, Literal, Value
 from srcad.ir.types import INT, Array
 
@@ -33,9 +33,7 @@ _COMBINE: dict[Any, tuple[Callable[..., Any], float]] = {
     np.mean: (operator.add, 0.0),
     np.prod: (operator.mul, 1.0),
     np.max: (np.maximum, -np.inf),
-    np.amax: (np.maximum, -np.inf),
     np.min: (np.minimum, np.inf),
-    np.amin: (np.minimum, np.inf),
 }
 
 
@@ -79,7 +77,9 @@ def reduced(low: Lowering, op: Apply) -> list[Item] | None:
     axes, keep = found
     present = tuple(k for k in range(len(sizes)) if keep or k not in axes)
     result = tuple(ONE if k in axes else sizes[k] for k in present)
-    return _sum(low, op.result, source, axes, result, present, op.callee)
+    callee = reduction(op.callee)
+    assert callee is not None
+    return _sum(low, op.result, source, axes, result, present, callee)
 
 
 def _sum(

@@ -94,8 +94,11 @@ class _Forwarding:
 
 
 def _apart(one: Index, other: Index) -> bool:
-    """Whether two elements are surely different ones."""
-    return any((x - y).is_known and x != y for x, y in zip(one, other, strict=True))
+    """Whether two elements are surely different ones: an index below 0 counts from the end."""
+    return any(
+        (x - y).is_known and x != y and x.is_positive and y.is_positive
+        for x, y in zip(one, other, strict=True)
+    )
 
 
 def _key(atom: Atom) -> Any:

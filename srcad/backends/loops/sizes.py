@@ -22,10 +22,10 @@ from srcad.backends.loops.indexing import indexed, is_int, picture
 from srcad.backends.loops.kinds import (
     LIKE,
     OF_SOME,
-    REDUCTIONS,
     WRITES,
     is_elementwise,
     reduced_axes,
+    reduction,
 )
 from srcad.backends.loops.known import Check, Each, Empty, Known, Several, join, shape_of
 from srcad.backends.loops.views import Along, Picture
@@ -62,8 +62,9 @@ class Unsettled(Exception):
 class Shapes:
     """The sizes of the arrays of a function."""
 
-    def __init__(self, function: Function, *, assume: bool) -> None:
+    def __init__(self, function: Function, *, assume: bool, checked: bool = False) -> None:
         self.assume = assume
+        self.checked = checked
         self.entry: dict[Check, None] = {}
         """What is assumed of the arguments."""
         self.checks: dict[Op, dict[Check, None]] = {}
@@ -332,7 +333,9 @@ class Shapes:
                 given = [self._item(s) for s in op.streams]
                 for stream, target in zip(op.streams, op.body.params, strict=False):
                     if isinstance(stream, Range):
-                        self._ranges[target] = self._range(stream)
+                        low, _ = self._ranges[target] = self._range(stream)
+                        (counter,) = self._symbol(target, None).symbols
+                        counter.is_positive = low is not None and self.is_positive(low)
                 self._loop(op, given, [op.body])
             case While():
                 self._loop(op, [], [op.test, op.body])
@@ -418,7 +421,7 @@ class Shapes:
                 step = picture(self, view.callee, view.args, shown.sizes)
                 shown = None if step is None or view.keywords else shown.then(step)
         if shown is not None:
-            step = indexed(self, index, shown.sizes)
+            step = indexed(self, index, shown.sizes, from_start=bool(path))
             shown = None if step is None else shown.then(step)
         sizes = self.of(term)
         if shown is not None and sizes is not None and self._fits(sizes, shown.sizes):
@@ -459,7 +462,7 @@ class Shapes:
         if callee is len:
             sizes = self.of(args[0])
             return sizes[0] if sizes else None
-        if _among(callee, REDUCTIONS):
+        if reduction(callee) is not None:
             return self._reduced(op)
         if isinstance(op.result.type, Number):
             return self._integer_call(op)
@@ -484,7 +487,9 @@ class Shapes:
             return None
         if _among(callee, LIKE):
             return sizes
-        shown = picture(self, callee, args[1:], sizes) if not op.keywords else None
+        named = tuple(a for k, a in op.keywords if k == "axis" and callee is np.squeeze)
+        known = len(named) == len(op.keywords)
+        shown = picture(self, callee, (*args[1:], *named), sizes) if known else None
         if shown is None:
             self._pictures.pop(op, None)
             return None
@@ -497,7 +502,7 @@ class Shapes:
         if sizes is None or found is None:
             return None
         axes, keep = found
-        if _among(op.callee, OF_SOME):
+        if reduction(op.callee) in OF_SOME:
             for k in sorted(axes):
                 if not self.require(Check(sizes[k] - 1, False, Affine(0))):
                     raise Unsettled

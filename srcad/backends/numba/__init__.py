@@ -47,7 +47,7 @@ from srcad.backends.numba.unbound import flag_unbound
 from srcad.backends.numba.undefined import define_all
 from srcad.codegen import Decorator
 from srcad.errors import NotCompilable
-from srcad.ir import Effect, Function, Try, With
+from srcad.ir import Effect, Function, Loc, Try, With
 from srcad.ir.core import assert_true, check_bound, raise_error
 from srcad.ir.walk import all_ops
 from srcad.options import Options
@@ -68,18 +68,14 @@ def decorator(options: Options, is_file: bool) -> Decorator:
     return Decorator(numba.njit, tuple(keywords))
 
 
-def failure(error: BaseException, name: str) -> NotCompilable | None:
+def failure(error: BaseException, loc: Loc | None) -> NotCompilable | None:
     """The refusal that an exception of Numba amounts to; None if it is none."""
     if not isinstance(error, numba.core.errors.NumbaError):
         return None
     plain = re.sub(r"\x1b\[\d*m", "", str(error))
     lines = [line.strip() for line in plain.splitlines() if line.strip()]
     text = next((x for x in lines if not x.startswith(("Failed in", "During:"))), "")
-    made = NotCompilable(
-        None,
-        f"Numba does not compile the derivative of {name}: {text}",
-        "use backend='python', or fallback='python' to have this part run as it is",
-    )
+    made = refusal(text.rstrip(":."), loc)
     made.__cause__ = error
     return made
 
@@ -127,7 +123,7 @@ def _legal(function: Function) -> Function:
     function = count_through_streams(function)
     function = define_all(flag_unbound(function))
     function = in_other_words(function)
-    function = to_loops(check_bounds(function))
+    function = to_loops(check_bounds(function), checked=True)
     function = safe_additions(function)
     function = loops_by_flags(check_domains(function))
     refuse_unsupported(function)

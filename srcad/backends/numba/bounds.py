@@ -19,7 +19,7 @@ from dataclasses import replace
 import numpy as np
 
 from srcad.backends import ROOM
-from srcad.backends.affine import Affine
+from srcad.backends.affine import Affine, Symbol
 from srcad.backends.numba.facts import Facts
 from srcad.backends.numba.writing import Writer
 from srcad.ir import (
@@ -42,21 +42,87 @@ from srcad.ir import (
 )
 from srcad.ir.core import make_tuple, raise_error
 from srcad.ir.infer import atom_type
-from srcad.ir.types import BOOL, INT, Array, Number, NumPyScalar
+from srcad.ir.types import BOOL, INT, Array, Dim, Number, NumPyScalar
 from srcad.ir.walk import blocks
 
 _ERROR = IndexError("index out of bounds")
+Assumption = tuple[tuple[tuple[tuple[Value, int], int], ...], int]
+"""A sum of multiples of sizes of arguments, and a number."""
 
 
 def check_bounds(function: Function) -> Function:
     """The function with checks of the indices that are not proven to be right."""
-    return replace(function, body=_Checker().block(function.body))
+    first = _Checker(function, {})
+    first.block(function.body)
+    checker = _Checker(function, first.wanted)
+    body = checker.block(function.body)
+    return replace(function, body=replace(body, ops=(*checker.entry(), *body.ops)))
 
 
 class _Checker:
-    def __init__(self) -> None:
+    """Checks the indices of a block.
+
+    What only depends on the sizes of arguments is ``wanted``, and checked once, if the index is
+    used on all paths: once that is assumed, other indices may be proven too.
+    """
+
+    def __init__(self, function: Function, assumed: dict[Assumption, None]) -> None:
+        self.params = set(function.params)
+        self.named = _named_sizes(function)
         self.facts = Facts()
-        self.tests: dict[Value, Apply] = {}
+        self.wanted: dict[Assumption, None] = {}
+        self.assumed = assumed
+        self.facts.assumed = [self._form(a) for a in assumed]
+        self._choices = 0
+        """How many branches and loops on conditions the present block is in."""
+
+    # ---- assumptions
+
+    def _form(self, assumption: Assumption) -> Affine:
+        terms, number = assumption
+        form = Affine(number)
+        for (param, axis), count in terms:
+            form += self.facts.size(param, axis).times(count)
+        return form
+
+    def _want(self, form: Affine) -> None:
+        """Assume that a sum is not negative, if it says something of arguments alone."""
+        if self._choices:
+            return
+        for found in self._of_arguments(form, 4):
+            terms = tuple((place, c) for s, c in found.terms if (place := self._place(s)))
+            if terms and found.const < 0:
+                self.wanted[terms, found.const] = None
+                return
+
+    def _place(self, symbol: Symbol) -> tuple[Value, int] | None:
+        """The argument and its axis whose size a symbol is."""
+        name = self.facts.name_of(symbol)
+        if name is not None:
+            return self.named.get(name)
+        if symbol.axis is not None and symbol.value in self.params:
+            return symbol.value, symbol.axis
+        return None
+
+    def _of_arguments(self, form: Affine, depth: int) -> Iterator[Affine]:
+        """Sums of sizes of arguments that are no more than a sum."""
+        others = [s for s in form.symbols if self._place(s) is None]
+        if not others:
+            yield form
+        elif depth:
+            for bound in self.facts.bounds_of(others[-1], dict(form.terms)[others[-1]]):
+                yield from self._of_arguments(form.put(others[-1], bound), depth - 1)
+
+    def entry(self) -> list[Op]:
+        """The checks of what is assumed."""
+        writer = Writer()
+        for terms, number in self.assumed:
+            total: Atom = Literal(number)
+            for (param, axis), count in terms:
+                size = writer.mul(self._length(param, axis, writer), Literal(count))
+                total = writer.add(total, size)
+            _refuse([writer.apply(operator.lt, total, Literal(0), kind=BOOL)], None, writer)
+        return writer.ops
 
     def block(self, block: Block) -> Block:
         writer = Writer()
@@ -71,6 +137,7 @@ class _Checker:
         match op:
             case Apply():
                 facts.made[op.result] = op
+                facts.integers.add(op.result)
                 if op.callee is np.ndarray.copy and isinstance(op.args[0], Value):
                     facts.same_shape[op.result] = op.args[0]
                 writer.ops.append(op)
@@ -89,17 +156,21 @@ class _Checker:
                 self._carry(op, op.test.params)
                 for param, tested in zip(body.params, test.params, strict=True):
                     facts.same_shape[param] = tested
+                self._choices += 1
                 made = self._inside(test, [])
                 holds = self._holds(test.yields[0], True) if len(test.ops) <= 4 else []
                 for tested, param in zip(test.params, body.params, strict=True):
                     (symbol,) = facts.symbol(tested).symbols
                     holds = [form.put(symbol, facts.symbol(param)) for form in holds]
                 writer.ops.append(replace(op, test=made, body=self._inside(body, holds)))
+                self._choices -= 1
             case If(test=test, then=then, orelse=orelse):
+                self._choices += 1
                 sides = (
                     self._inside(then, self._holds(test, True)),
                     self._inside(orelse, self._holds(test, False)),
                 )
+                self._choices -= 1
                 for result, a, b in zip(op.results, then.yields, orelse.yields, strict=True):
                     same = isinstance(a, Value) and isinstance(b, Value)
                     if same and isinstance(result.type, Array) and facts.root(a) is facts.root(b):  # type: ignore[arg-type]
@@ -203,6 +274,8 @@ class _Checker:
         left = facts.is_positive(place) or facts.is_positive(above)
         if right and left:
             return
+        if not right:
+            self._want(below)
         length = self._length(array, axis, writer)
         tests: list[Value] = []
         if not right:
@@ -238,6 +311,17 @@ class _Checker:
             return writer.apply(len, array, kind=INT)
         shape = writer.apply(np.shape, array, kind=atom_type(Literal((1,))))
         return writer.apply(operator.getitem, shape, Literal(axis), kind=INT)
+
+
+def _named_sizes(function: Function) -> dict[str, tuple[Value, int]]:
+    """By name of a size: an argument that has it, and along which axis."""
+    found: dict[str, tuple[Value, int]] = {}
+    for param in function.params:
+        dims = param.type.dims if isinstance(param.type, Array) else None
+        for axis, dim in enumerate(dims or ()):
+            if isinstance(dim, Dim) and isinstance(dim.base, str) and not dim.drop:
+                found.setdefault(dim.base, (param, axis))
+    return found
 
 
 def _refuse(tests: list[Value], loc: Loc | None, writer: Writer) -> None:

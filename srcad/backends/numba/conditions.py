@@ -8,9 +8,8 @@
                                       |    go.2 = if flag: False else: t(x.2)
                                       |    yield x.2, go.2
 
-Printed, the loop on the left is ``while True`` with a ``break``.  Numba 0.68 compiles that wrong
-without a word: of a variable that is assigned before the ``break`` and after it, the assignment
-after it is lost (tests/backends/test_numba_itself.py).
+Printed, the loop on the left is ``while True`` with a ``break``; this one has its end at its head,
+and a test of any length.
 """
 
 from __future__ import annotations

@@ -1,17 +1,16 @@
 """Functions of numbers are checked where Python raises: compiled, they return nan or inf.
 
     y = sqrt(x)          |  t = lt(x, 0.0)
-                         |  if t
-                         |    raise Unforeseen
-                         |  y = sqrt(x)
-
-    y = exp(x)           |  y = exp(x); t = isfinite(y); t.2 = not_(t)
-                         |  if t.2
+    z = exp(y)           |  y = sqrt(x)
+                         |  z = exp(y); t.2 = isfinite(z); t.3 = not_(t.2)
+                         |  t.4 = or(t, t.3)
+                         |  if t.4
                          |    raise Unforeseen
 
 A nan that goes into a comparison would be a wrong branch without a word.  Where a check fails the
-plain code is run: it raises, or has the value.  A power with a positive integer is a product, which
-is infinite where ``**`` raises OverflowError.
+plain code is run: it raises, or has the value.  One check stands for all of a block, before what
+repeats or chooses: a branch for each would keep the compiler from rearranging what is between.
+A power with a positive integer is a product, which is infinite where ``**`` raises OverflowError.
 """
 
 from __future__ import annotations
@@ -27,7 +26,23 @@ import numpy as np
 
 from srcad import runtime
 from srcad.backends.numba.writing import Writer
-from srcad.ir import Apply, Atom, Block, Effect, Function, If, Literal, Op, Value
+from srcad.ir import (
+    Apply,
+    Atom,
+    Block,
+    Call,
+    Effect,
+    For,
+    Function,
+    If,
+    Literal,
+    Loc,
+    Op,
+    Try,
+    Value,
+    While,
+    With,
+)
 from srcad.ir.core import raise_error
 from srcad.ir.infer import atom_type
 from srcad.ir.types import BOOL, FLOAT, Number, NumPyScalar
@@ -68,42 +83,89 @@ def check_domains(function: Function) -> Function:
 
 
 def _block(block: Block) -> Block:
-    writer = Writer()
+    checker = _Checker()
     for op in block.ops:
+        checker.add(op)
+    checker.flush()
+    return Block(block.params, tuple(checker.writer.ops), block.yields)
+
+
+class _Checker:
+    """Checks the operations of a block."""
+
+    def __init__(self) -> None:
+        self.writer = Writer()
+        self.bad: list[Value] = []
+        """Tests that must not hold, and are not asked yet."""
+        self.good: list[Value] = []
+        """Tests that must."""
+        self.loc: Loc | None = None
+
+    def add(self, op: Op) -> None:
+        """Append an operation."""
+        writer = self.writer
         if isinstance(op, Apply):
-            _apply(op, writer)
+            self._apply(op)
         elif isinstance(op, Effect) and isinstance(op.callee, np.ufunc):
-            continue  # it would warn
+            pass  # it would warn
         elif isinstance(op, Effect) and op.callee in _CHECKED:
             result = op.result or Value("", FLOAT)  # computed for what it raises
-            _apply(Apply(op.callee, op.args, op.keywords, result, op.loc), writer)
+            self._apply(Apply(op.callee, op.args, op.keywords, result, op.loc))
         else:
+            if isinstance(op, (For, While, With, Try, Call)) or not _only_raises(op):
+                self.flush()
             writer.ops.append(map_blocks(op, _block))
-    return Block(block.params, tuple(writer.ops), block.yields)
 
+    def flush(self) -> None:
+        """Write the check of what has not been checked."""
+        if not self.bad and not self.good:
+            return
+        writer, bad = self.writer, self.bad
+        if self.good:
+            good = self._all(operator.and_, self.good)
+            bad = [*bad, writer.apply(operator.not_, good, kind=BOOL)]
+        test = self._all(operator.or_, bad)
+        raising: Op = Effect(raise_error, (Literal(runtime.Unforeseen),), (), None, self.loc)
+        empty = Block((), (), ())
+        writer.ops.append(If(test, Block((), (raising,), ()), empty, (), self.loc))
+        self.bad, self.good = [], []
 
-def _apply(op: Apply, writer: Writer) -> None:
-    callee, args = op.callee, op.args
-    try:
-        hash(callee)
-    except TypeError:
+    def _all(self, callee: Callable[..., object], tests: list[Value]) -> Value:
+        made = tests[0]
+        for test in tests[1:]:
+            made = self.writer.apply(callee, made, test, kind=BOOL)
+        return made
+
+    def _apply(self, op: Apply) -> None:
+        callee, args, writer = op.callee, op.args, self.writer
+        try:
+            hash(callee)
+        except TypeError:
+            writer.ops.append(op)
+            return
+        self.loc = op.loc or self.loc
+        if callee in _BELOW:
+            compare, bound = _BELOW[callee]
+            self.bad.append(writer.apply(compare, args[0], Literal(bound), kind=BOOL))
+        elif callee in _WITHIN:
+            size = writer.apply(builtins.abs, args[0], kind=FLOAT)
+            self.bad.append(writer.apply(_WITHIN[callee], size, Literal(1.0), kind=BOOL))
+        elif callee in _TO_INTEGER and _is_float(args[0]) and len(args) == 1:
+            size = writer.apply(builtins.abs, args[0], kind=FLOAT)
+            self.good.append(writer.apply(operator.lt, size, Literal(_LARGEST), kind=BOOL))
+            self.flush()  # it may be an index
         writer.ops.append(op)
-        return
-    if callee in _BELOW:
-        compare, bound = _BELOW[callee]
-        _refuse_if(writer.apply(compare, args[0], Literal(bound), kind=BOOL), op, writer)
-    elif callee in _WITHIN:
-        size = writer.apply(builtins.abs, args[0], kind=FLOAT)
-        _refuse_if(writer.apply(_WITHIN[callee], size, Literal(1.0), kind=BOOL), op, writer)
-    elif callee in _TO_INTEGER and _is_float(args[0]) and len(args) == 1:
-        size = writer.apply(builtins.abs, args[0], kind=FLOAT)
-        small = writer.apply(operator.lt, size, Literal(_LARGEST), kind=BOOL)
-        _refuse_if(writer.apply(operator.not_, small, kind=BOOL), op, writer)
-    writer.ops.append(op)
-    if callee in _PARTIAL or (_is_power(callee) and _may_raise(op)):
-        test = cmath.isfinite if atom_type(op.result) == Number("complex") else math.isfinite
-        finite = writer.apply(test, op.result, kind=BOOL)
-        _refuse_if(writer.apply(operator.not_, finite, kind=BOOL), op, writer)
+        if callee in _PARTIAL or (_is_power(callee) and _may_raise(op)):
+            is_complex = atom_type(op.result) == Number("complex")
+            test = cmath.isfinite if is_complex else math.isfinite
+            self.good.append(writer.apply(test, op.result, kind=BOOL))
+
+
+def _only_raises(op: Op) -> bool:
+    """Whether an operation is a check."""
+    if not isinstance(op, If):
+        return not isinstance(op, Effect)
+    return not op.results and all(isinstance(o, Effect) for o in (*op.then.ops, *op.orelse.ops))
 
 
 def _is_power(callee: Callable[..., object]) -> bool:
@@ -126,8 +188,3 @@ def _is_float(atom: Atom) -> bool:
     if isinstance(kind, NumPyScalar):
         return kind.dtype.startswith("float")
     return isinstance(kind, Number) and kind.kind in ("float", "real")
-
-
-def _refuse_if(test: Value, op: Apply, writer: Writer) -> None:
-    raising: Op = Effect(raise_error, (Literal(runtime.Unforeseen),), (), None, op.loc)
-    writer.ops.append(If(test, Block((), (raising,), ()), Block((), (), ()), (), op.loc))

@@ -40,8 +40,12 @@ class Facts:
         self.bounds: dict[Value, Bounds] = {}
         self.known: list[Affine] = []
         """Sums that are not negative here."""
+        self.assumed: list[Affine] = []
+        """The same, everywhere."""
         self.same_shape: dict[Value, Value] = {}
         """For a version of an array: the first one."""
+        self.integers: set[Value] = set()
+        """Those that have been defined."""
         self._symbols: dict[tuple[Value | Dim | Literal, int | None], Symbol] = {}
         self._dims: dict[Symbol, Dim] = {}
 
@@ -52,11 +56,22 @@ class Facts:
         value = of if isinstance(of, Value) else Value(str(of), INT)
         return only(self._symbol((of, axis), value, axis))
 
+    def _of_dim(self, size: Dim) -> Affine:
+        """A size with a name, or one that an integer of the function has given."""
+        if isinstance(size.base, Value) and not size.drop and size.base in self.integers:
+            return self.form(size.base)
+        return self.dim(size)
+
     def dim(self, size: Dim) -> Affine:
         """A size with a name."""
         symbol = self._symbol((size, None), Value(str(size), INT), None)
         self._dims[symbol] = size
         return only(symbol)
+
+    def name_of(self, part: Symbol) -> str | None:
+        """The name of a size that has one."""
+        dim = self._dims.get(part)
+        return dim.base if dim is not None and isinstance(dim.base, str) and not dim.drop else None
 
     def _symbol(
         self, key: tuple[Value | Dim | Literal, int | None], value: Value, axis: int | None
@@ -73,7 +88,7 @@ class Facts:
             whole = isinstance(atom.value, int)
             return Affine(int(atom.value)) if whole else self.symbol(atom)
         if isinstance(atom.type, Number) and isinstance(atom.type.size, Dim):
-            return self.dim(atom.type.size)
+            return self._of_dim(atom.type.size)
         op = self.made.get(atom)
         if op is not None and not op.keywords:
             found = self._made_form(op)
@@ -116,7 +131,7 @@ class Facts:
             if isinstance(size, int):
                 return Affine(size)
             if isinstance(size, Dim):
-                return self.dim(size)
+                return self._of_dim(size)
         root = self.root(array)
         op = self.made.get(root)
         if op is not None and op.callee in (np.zeros, np.ones, np.empty, np.full) and axis == 0:
@@ -173,16 +188,16 @@ class Facts:
         if depth == 0:
             return False
         for part, factor in reversed(form.terms):
-            for bound in self._bounds_of(part, factor):
+            for bound in self.bounds_of(part, factor):
                 if self.is_positive(form.put(part, bound), depth - 1):
                     return True
         return any(
             self.is_positive(form - other, min(depth - 1, 1))
-            for other in self.known
+            for other in (*self.known, *self.assumed)
             if _share(form, other)
         )
 
-    def _bounds_of(self, part: Symbol, factor: int) -> Iterator[Affine]:
+    def bounds_of(self, part: Symbol, factor: int) -> Iterator[Affine]:
         """Sums that may stand for a symbol without making the whole greater."""
         dim = self._dims.get(part)
         if dim is not None:

@@ -14,10 +14,12 @@ from __future__ import annotations
 
 import builtins
 import operator
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
+from srcad.backends.numba.taped import Tapes
 from srcad.backends.numba.writing import Writer
 from srcad.ir import (
     Apply,
@@ -33,11 +35,12 @@ from srcad.ir import (
     Op,
     Range,
     Try,
+    Update,
     Value,
     While,
     With,
 )
-from srcad.ir.core import raise_error, select
+from srcad.ir.core import make_tuple, raise_error, select
 from srcad.ir.infer import atom_type
 from srcad.ir.types import BOOL, FLOAT, Number, Type
 from srcad.ir.walk import all_ops
@@ -52,7 +55,7 @@ def check_integers(function: Function) -> Function:
     growing = any(isinstance(op, Apply) and op.callee in _GROWING for op in all_ops(function.body))
     if not growing:
         return function
-    checker = _Checker()
+    checker = _Checker(function)
     head = Writer()
     for param in function.params:
         if _is_int(param):
@@ -65,9 +68,48 @@ def check_integers(function: Function) -> Function:
 _GROWING = {operator.add, operator.sub, operator.mul, operator.pow, operator.lshift}
 
 
+class _Items:
+    """How many bits the integers have that are kept in lists, and in tuples in lists."""
+
+    def __init__(self, function: Function) -> None:
+        tapes = Tapes(function)
+        self.classes, self.places = tapes.classes, tapes.places
+        self._left: dict[Value, int] = {}
+        """How many more appends to a list there are."""
+        self._bits: dict[tuple[Value, int | None], int] = {}
+        for op in all_ops(function.body):
+            if isinstance(op, Update) and op.callee is list.append:
+                key = self.classes.find(op.target)
+                self._left[key] = self._left.get(key, 0) + 1
+
+    def keep(self, op: Update, of: Callable[[Atom], int]) -> None:
+        """Note what is appended."""
+        key, item = self.classes.find(op.target), op.args[0]
+        self._left[key] -= 1
+        made = self.places.made.get(item) if isinstance(item, Value) else None
+        parts: list[tuple[int | None, Atom]] = [(None, item)]
+        if isinstance(made, Apply) and made.callee is make_tuple:
+            parts = list(enumerate(made.args))
+        for place, atom in parts:
+            if _is_int(atom):
+                self._bits[key, place] = max(self._bits.get((key, place), 0), of(atom))
+
+    def of(self, target: Value, place: int | None) -> int:
+        """The bits of the items, or of a part of them, that a loop reads; all are known by then."""
+        owner = self.places.owner.get(self.places.home[target])
+        if not isinstance(owner, For) or target not in owner.body.params[: len(owner.streams)]:
+            return _ANY
+        stream = owner.streams[owner.body.params.index(target)]
+        if not isinstance(stream, Items) or not isinstance(stream.sequence, Value):
+            return _ANY
+        key = self.classes.find(stream.sequence)
+        return _ANY if self._left.get(key) != 0 else self._bits.get((key, place), _ANY)
+
+
 class _Checker:
-    def __init__(self) -> None:
+    def __init__(self, function: Function) -> None:
         self.bits: dict[Value, int] = {}
+        self.items = _Items(function)
 
     def of(self, atom: Atom) -> int:
         """How many bits an integer has at most."""
@@ -103,8 +145,8 @@ class _Checker:
                         case Range(start=start, stop=stop, step=step):
                             most = min(self.of(stop), _STEPS + self.of(step))
                             self.bits[target] = min(max(self.of(start), most) + 1, _ANY)
-                        case Items():
-                            pass
+                        case Items() if _is_int(target):
+                            self.bits[target] = self.items.of(target, None)
                 self._carried(body.params[len(streams) :], op.carried, body)
                 writer.ops.append(replace(op, body=self.block(body)))
                 self._results(op.results, op.body.params[len(streams) :])
@@ -120,6 +162,9 @@ class _Checker:
                     if _is_int(result):
                         self.bits[result] = max(self.of(a), self.of(b))
                 writer.ops.append(replace(op, then=made[0], orelse=made[1]))
+            case Update(callee=list.append):
+                self.items.keep(op, self.of)
+                writer.ops.append(op)
             case With(body=body):
                 writer.ops.append(replace(op, body=self.block(body)))
             case Try(body=body, handlers=handlers, final=final):
@@ -168,6 +213,11 @@ class _Checker:
                 return max(args, default=_ANY)
             case builtins.len | np.size | np.argmax | np.argmin:
                 return _SIZE
+            case operator.getitem if isinstance(op.args[0], Value) and isinstance(
+                op.args[1], Literal
+            ):
+                place = op.args[1].value
+                return self.items.of(op.args[0], place) if type(place) is int else _ANY
             case _ if op.callee is select:
                 return max(self.of(op.args[1]), self.of(op.args[2]))
         return _ANY

@@ -18,14 +18,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from srcad import runtime
 from srcad.backends.numba.lists import vector_of
 from srcad.backends.numba.writing import Writer
-from srcad.ir import Apply, Atom, Block, Call, Function, FunctionRef, Literal, Value
+from srcad.ir import Apply, Atom, Block, Call, Effect, Function, FunctionRef, Literal, Value
 from srcad.ir.core import make_dict, make_list, make_tuple
 from srcad.ir.tree import dataclass_of
 from srcad.ir.types import DictType, ListType, Opaque, TupleType
 from srcad.ir.walk import free_values, map_atoms, operands, results
 
+_QUESTIONS = (runtime.require_disjoint, runtime.require_distinct)
+"""What only Python can tell of arguments: whether two are one."""
 _PACKING = (make_tuple, make_list, make_dict, dataclass_of)
 
 
@@ -110,11 +113,15 @@ def outline(function: Function) -> Outlined:
     return Outlined(entry, kernel, False)
 
 
-def _unpacking(function: Function) -> dict[Apply, None]:
-    """What takes arguments apart."""
+def _unpacking(function: Function) -> dict[Apply | Effect, None]:
+    """What takes arguments apart, and what they are asked for."""
     known = {p for p in function.params if not _is_handed_over(p)}
-    found: dict[Apply, None] = {}
+    found: dict[Apply | Effect, None] = {}
     for op in function.body.ops:
+        if isinstance(op, Effect) and op.callee in _QUESTIONS:
+            if all(a in known or a in function.params for a in op.args if isinstance(a, Value)):
+                found[op] = None
+            continue
         if not isinstance(op, Apply) or op.callee not in (operator.getitem, getattr):
             continue
         base, *rest = op.args
@@ -126,7 +133,7 @@ def _unpacking(function: Function) -> dict[Apply, None]:
     return found
 
 
-def _packing(function: Function, before: dict[Apply, None]) -> dict[Apply, None]:
+def _packing(function: Function, before: dict[Apply | Effect, None]) -> dict[Apply, None]:
     """What puts results together."""
     used: dict[Value, int] = {}
     for op in function.body.ops:

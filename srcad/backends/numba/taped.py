@@ -9,8 +9,11 @@ loop, and sums and products of what is had.
 from __future__ import annotations
 
 import operator
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from srcad.backends.classes import Classes, Places, variables
 from srcad.backends.numba.writing import is_int
@@ -37,6 +40,9 @@ from srcad.ir.walk import all_ops, blocks
 
 _ARITHMETIC = {operator.add, operator.sub, operator.mul, operator.neg}
 """What costs no more than to keep its result, and never raises."""
+_PACKING = (slice, make_tuple, make_list, np.array)
+_SMALL = 16
+"""Arrays of so few numbers are put together again."""
 
 
 @dataclass(eq=False)
@@ -332,11 +338,32 @@ class Tapes:
             else:
                 later.append(leaf)
         for leaf in later:
+            for part in self._numbers_of(leaf, tape):
+                if not self.is_had(part, tape):
+                    self._keep(part, tape)
+        for leaf in later:
             inner = self.tape_of(leaf)
             if inner is None and not self.is_had(leaf, tape):
                 self._keep(leaf, tape)
         for child in tape.children:
             self._choose(child)
+
+    def _numbers_of(self, leaf: Value, tape: Tape) -> list[Value]:
+        """The numbers that a slice, an index or a small array is made of, if that is all."""
+        made = self.places.made.get(self.handed(leaf) or leaf)
+        if not isinstance(made, Apply) or made.callee not in _PACKING or made.keywords:
+            return []
+        found: list[Value] = []
+        for atom in made.args:
+            if not isinstance(atom, Value) or self.is_had(atom, tape):
+                continue
+            if isinstance(atom.type, Number):
+                found.append(atom)
+            elif parts := self._numbers_of(atom, tape):
+                found += parts
+            else:
+                return []
+        return found
 
     def _range_of(self, tape: Tape) -> Range | None:
         loop = tape.loop
@@ -427,12 +454,28 @@ class Tapes:
         if op.callee is operator.getitem:
             base = op.args[0]
             return base in self.function.params and isinstance(op.result.type, Array)
-        if op.callee in (slice, make_tuple):
+        if op.callee in (np.array, make_list):
+            return _count_numbers(op, self.places.made) <= _SMALL
+        if op.callee in (slice, make_tuple, np.shape):
             return True
         if op.callee is operator.truediv:  # in a branch it may be safe only because of the test
             fixed = all(not isinstance(a, Value) or self.is_fixed(a, tape) for a in op.args)
             return fixed and self.places.block_of[op] is tape.loop.body
         return op.callee in _ARITHMETIC and isinstance(op.result.type, Number)
+
+
+def _count_numbers(op: Apply, made: Mapping[Value, Op]) -> int:
+    """Of how many numbers an array or list is made."""
+    count = 0
+    for atom in op.args:
+        source = made.get(atom) if isinstance(atom, Value) else None
+        if isinstance(source, Apply) and source.callee is make_list:
+            count += _count_numbers(source, made)
+        elif isinstance(atom, Value) and not isinstance(atom.type, Number):
+            return _SMALL + 1
+        else:
+            count += 1
+    return count
 
 
 def item_read(op: Op, target: Value) -> int | None:

@@ -25,13 +25,15 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--second-every", type=int, default=4, metavar="N")
     parser.add_argument("--rewrite-every", type=int, default=3, metavar="N")
+    parser.add_argument("--backend", choices=["python", "numba"], default="python")
     parser.add_argument("--record", type=Path, metavar="FILE",
                         help="keep what came of each program; go on where it stops")  # fmt: skip
     parser.add_argument("--show", type=int, default=8, help="so many causes are shown with code")
     parser.add_argument("--runs", type=int, default=400, help="runs to shrink one program")
     parser.add_argument("--print", type=int, metavar="NUMBER", help="print one program, do no more")
     options = parser.parse_args(argv)
-    plan = Plan(options.seed, options.most, options.second_every, options.rewrite_every)
+    plan = Plan(options.seed, options.most, options.second_every, options.rewrite_every,
+                options.backend)  # fmt: skip
     if options.print is not None:
         program, _ = program_of(plan, options.print)
         print(program.text, f"args = {program.args}", sep="\n")
@@ -58,7 +60,7 @@ def main(argv: list[str] | None = None) -> int:
     with temporary_folder() as folder:
         for (kind, cause), results in (failed + refused)[: options.show]:
             smallest = min(results, key=lambda result: len(result.program.text))
-            small = shrunk(Path(folder), smallest, options.runs)
+            small = shrunk(Path(folder), smallest, options.runs, plan.engine)
             print(f"\n==== {kind}, {len(results)} times: {cause} ({smallest.number})\n")
             print(standalone(small), flush=True)
     return 1 if failed else 0

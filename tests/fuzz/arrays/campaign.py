@@ -9,6 +9,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import srcad
+from tests.backends.compiled import Numba
 from tests.fuzz.arrays.check import check
 from tests.fuzz.arrays.generate import generate
 from tests.fuzz.arrays.program import ArrayProgram
@@ -27,6 +29,12 @@ class Plan:
     """Statements, about."""
     second_every: int = 4
     rewrite_every: int = 3
+    backend: str = "python"
+
+    @property
+    def engine(self) -> Any:
+        """What has the transforms."""
+        return srcad if self.backend == "python" else Numba()
 
     @property
     def title(self) -> str:
@@ -34,6 +42,7 @@ class Plan:
         return (
             f"arrays of {self.most} statements, second order of every {self.second_every}th,"
             f" rewrite of every {self.rewrite_every}th"
+            + ("" if self.backend == "python" else f", by {self.backend}")
         )
 
 
@@ -55,7 +64,8 @@ def program_of(plan: Plan, number: int) -> tuple[ArrayProgram, SeededChoices]:
 def run_one(plan: Plan, folder: Path, number: int) -> Result:
     program, choices = program_of(plan, number)
     second = plan.second_every > 0 and number % plan.second_every == 0
-    outcome = named(check(program, folder, second, reverse=("both", "vjp", "grad")[number % 3]))
+    reverse = ("both", "vjp", "grad")[number % 3]
+    outcome = named(check(program, folder, second, reverse=reverse, engine=plan.engine))
     if outcome.kind == "ok" and plan.rewrite_every and number % plan.rewrite_every == 0:
         rewrite = choices.pick(sorted(REWRITES))
         rewritten = REWRITES[rewrite](program, choices)
@@ -78,7 +88,7 @@ def named(outcome: Outcome) -> Outcome:
     return replace(outcome, cause=f"{outcome.cause}: {text[:110]}")
 
 
-def shrunk(folder: Path, result: Result, most_runs: int = 500) -> Result:
+def shrunk(folder: Path, result: Result, most_runs: int = 500, engine: Any = srcad) -> Result:
     """A smaller program that fails with the same kind and cause."""
     wanted = (result.outcome.kind, result.outcome.cause)
     latest = result.outcome
@@ -87,7 +97,7 @@ def shrunk(folder: Path, result: Result, most_runs: int = 500) -> Result:
     def fails(program: ArrayProgram) -> bool:
         nonlocal latest
         try:
-            outcome = named(check(program, folder, second, 20.0))
+            outcome = named(check(program, folder, second, 20.0, engine=engine))
         except Exception:
             return False
         if (outcome.kind, outcome.cause) == wanted:

@@ -53,11 +53,12 @@ class Wrong(Exception):
 
 def check(
     program: ArrayProgram, folder: Path, second: bool = False, seconds: float = 60.0,
-    with_tape: bool = True, reverse: str = "both", forward: bool = True,
+    with_tape: bool = True, reverse: str = "both", forward: bool = True, engine: Any = srcad,
 ) -> Outcome:  # fmt: skip
     """The first mode that refuses or fails decides.
 
     `reverse` is by which function: vjp, grad where the program has a scalar value, or both.
+    `engine` has the transforms.
     """
     try:
         reference = Reference(program)
@@ -71,7 +72,7 @@ def check(
     except Exception as error:
         return Outcome("skipped", cause=f"does not run: {type(error).__name__}", detail=str(error))
     with loaded(program, folder) as function:
-        run = _Run(program, function, reference, value, jacobian)
+        run = _Run(program, function, reference, value, jacobian, engine)
         scalar = not isinstance(value, tuple) and np.ndim(value) == 0
         modes = [("forward", run.forward)] if forward else []
         if scalar and reverse != "vjp":
@@ -103,8 +104,9 @@ class _Run:
 
     def __init__(
         self, program: ArrayProgram, function: Callable[..., Any], reference: Reference,
-        value: Any, jacobian: Vector,
+        value: Any, jacobian: Vector, engine: Any,
     ) -> None:  # fmt: skip
+        self.engine = engine
         self.program, self.function, self.reference = program, function, reference
         self.value, self.jacobian = value, jacobian
         self.argnums = tuple(range(len(program.args)))
@@ -133,7 +135,7 @@ class _Run:
         args = self.program.fresh_args()
         cotangent = self.cotangent()
         kept = flatten(cotangent).copy()
-        value, pullback = srcad.vjp(self.function, *args)
+        value, pullback = self.engine.vjp(self.function, *args)
         grads = pullback(cotangent)
         self.unchanged(mode, args)
         self.same(mode, "the cotangent is changed", kept, flatten(cotangent), 0.0)
@@ -145,7 +147,7 @@ class _Run:
 
     def gradient(self, mode: str) -> None:
         args = self.program.fresh_args()
-        value, grads = srcad.value_and_grad(self.function, argnums=self.argnums)(*args)
+        value, grads = self.engine.value_and_grad(self.function, argnums=self.argnums)(*args)
         self.unchanged(mode, args)
         self.same_value(mode, value)
         self.shaped(mode, args, grads)
@@ -160,7 +162,7 @@ class _Run:
     def forward(self, mode: str) -> None:
         args = self.program.fresh_args()
         tangents = unflatten(args, self.direction)
-        value, tangent = srcad.jvp(self.function, args, tangents)
+        value, tangent = self.engine.jvp(self.function, args, tangents)
         self.unchanged(mode, args)
         self.same(mode, "the tangents are changed", self.direction, flatten(tangents), 0.0)
         self.same_value(mode, value)
@@ -177,7 +179,7 @@ class _Run:
     def hvp(self, mode: str) -> None:
         args = self.program.fresh_args()
         expected, error = self.reference.hessian_product(self.direction)
-        found = srcad.hvp(self.function, args, unflatten(args, self.direction))
+        found = self.engine.hvp(self.function, args, unflatten(args, self.direction))
         self.unchanged(mode, args)
         self.same_within(mode, expected, flatten(found), error)
 
@@ -186,7 +188,7 @@ class _Run:
         args = self.program.fresh_args()
         expected, error = self.reference.hessian_product(self.direction)
         gradient = srcad.grad(self.function, argnums=self.argnums)
-        _, pullback = srcad.vjp(gradient, *args)
+        _, pullback = self.engine.vjp(gradient, *args)
         found = pullback(unflatten(args, self.direction))
         self.unchanged(mode, args)
         self.same_within(mode, expected, flatten(found), error)
