@@ -525,14 +525,6 @@ def _cycled(low: Lowering, values: Abstract, count: Atom) -> Abstract:
     return containers.wrap(low, apply(operator.getitem, flat, index))
 
 
-def _flat(low: Lowering, ref: ArrayRef) -> ArrayRef:
-    if rank(kind_of(low, ref)) == 1:
-        return ref
-    found = called(low, np.reshape, [ref, Static(-1)], {})
-    assert isinstance(found, ArrayRef)
-    return found
-
-
 def _put(
     low: Lowering,
     array: Abstract,
@@ -542,9 +534,17 @@ def _put(
 ) -> None:
     if not (isinstance(mode, Static) and mode.value == "raise"):
         low.refuse("np.put with a mode", "reduce the indices yourself")
-    index = low.builder.apply(np.ravel, low.builder.apply(np.asarray, low.peek(indices)))
-    count = low.builder.apply(len, index)
-    store(low, _flat(low, target(low, array)), index, _cycled(low, values, count))
+    apply = low.builder.apply
+    ref = target(low, array)
+    index = apply(np.ravel, apply(np.asarray, low.peek(indices)))
+    count = apply(len, index)
+    place = index
+    if rank(kind_of(low, ref)) != 1:
+        whole = low.atom(ref)
+        back = apply(operator.add, index, apply(np.size, whole))
+        counted = apply(np.where, apply(operator.lt, index, Literal(0)), back, index)
+        place = apply(np.unravel_index, counted, apply(np.shape, whole))
+    store(low, ref, place, _cycled(low, values, count))
 
 
 def _place(low: Lowering, array: Abstract, mask: Abstract, values: Abstract) -> None:

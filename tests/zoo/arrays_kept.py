@@ -165,15 +165,21 @@ def put_under_a_transposed_adjoint(m):
     return m * np.where(m > 0.31, u.T, (2 * u).T)
 
 
-@case((np.array([[-0.4, 0.44, 1.35], [0.62, 1.1, -0.84], [-0.96, 1.02, -1.23]]), 2))
-def flat_view_under_a_transposed_adjoint(m, n):
-    u = np.zeros((3, 3))
-    u[...] = m
-    for k in range(n):
-        flat = u.reshape(-1)
-        flat[k] = flat[k + 1] * m[k, 0]
-        u[k + 1] *= flat[k]
-    return np.where(m > 0.31, u.T, np.sin(u).T) * m
+@case((np.array([[-0.4, 0.44, 1.35], [0.62, 1.1, -0.84], [-0.96, 1.02, -1.23]]),))
+def flat_view_under_a_transposed_adjoint(m):
+    u = m.copy()
+    flat = u.reshape(-1)
+    flat[[0, 1]] = m[0, -2] * u[1, 1]
+    return m * np.where(m > 0.31, u.T, (2 * u).T)
+
+
+@case((np.array([[-0.4, 0.44, 1.35], [0.62, 1.1, -0.84], [-0.96, 1.02, -1.23]]),))
+def put_into_views(m):
+    u = m * 1.0
+    np.put(u[:-1, :2], [0, -1], m[1] * 2)
+    np.put(u[1], 1, u[0, 0] * u[2, 2])
+    np.put(u[0, ::2], [1, 1], m[2])
+    return u
 
 
 @case((np.array([[-0.4, 0.44, 1.35], [0.62, 1.1, -0.84], [-0.96, 1.02, -1.23]]), 0.7))
