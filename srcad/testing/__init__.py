@@ -1,12 +1,18 @@
 """Independent checks of derivatives.
 
 `check_grads` compares an engine, by default srcad itself, with a tape, dual numbers, complex steps
-and extrapolated differences. These share nothing with the compiler, so that they are wrong
-independently.
+and extrapolated differences; `check_rule` a rule, to second order. These share nothing with the
+compiler, so that they are wrong independently.
 """
 
 from srcad.testing import tape
-from srcad.testing.check import CheckReport, GradientMismatch, NoOracle, check_grads
+from srcad.testing.check import (
+    CheckReport,
+    GradientMismatch,
+    NoOracle,
+    check_grads,
+    check_rule,
+)
 from srcad.testing.lifting import lift
 from srcad.testing.numeric import Differences, complex_step, differences
 from srcad.testing.reference import reference_gradients, reference_jvp
@@ -19,6 +25,7 @@ __all__ = [
     "NoOracle",
     "Unsupported",
     "check_grads",
+    "check_rule",
     "complex_step",
     "differences",
     "lift",

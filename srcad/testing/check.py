@@ -27,7 +27,7 @@ from srcad.testing.tracing.core import Unsupported, is_complex
 
 Methods = dict[str, Callable[[], Any]]
 
-__all__ = ["CheckReport", "GradientMismatch", "NoOracle", "check_grads"]
+__all__ = ["CheckReport", "GradientMismatch", "NoOracle", "check_grads", "check_rule"]
 
 
 def check_grads(
@@ -71,6 +71,39 @@ def check_grads(
     return check.report
 
 
+def check_rule(
+    function: Callable[..., Any],
+    *args: Any,
+    argnums: Argnums = None,
+    rtol: float = 1e-9,
+    seed: int = 0,
+    **kwargs: Any,
+) -> CheckReport:
+    """Check the derivative of `function` at `args`, and the derivative of that.
+
+    `args` and `kwargs` are those of a call; numbers and arrays of floats or complex numbers among
+    `args`, of any shapes, are differentiated, or those at `argnums`. The first order is that of
+    `check_grads`. At the second, `jvp` and `vjp` of the derivative in a fixed direction are
+    compared with its differences, and with each other by duality (Griewank and Walther, Evaluating
+    Derivatives, 2nd ed., section 3.2).
+
+        srcad.testing.check_rule(np.hypot, 3.0, np.array([4.0, 0.5]))
+
+    Raises GradientMismatch where two differ by more than `rtol` of the largest entry, or by more
+    than differences may be wrong; MissingRule if nothing is known of the function.
+    """
+    import srcad
+
+    chosen = positions(argnums, args)
+    check = _Check(function, args, chosen, kwargs, rtol, srcad, seed)
+    check.first(("fwd", "rev"))
+    tangent = tangent_along(len(check.x), srcad.jvp, check.f, check.v)
+    again = _Check(tangent, check.x, tuple(range(len(check.x))), {}, rtol, srcad, seed + 1)
+    again.first(("fwd", "rev"), traced=False)
+    second = {f"{what} of that": by for what, by in again.report.compared.items()}
+    return CheckReport({**check.report.compared, **second}, check.report.skipped)
+
+
 class _Check:
     def __init__(
         self,
@@ -108,19 +141,20 @@ class _Check:
 
     # ---- order 1
 
-    def first(self, modes: Sequence[str]) -> None:
+    def first(self, modes: Sequence[str], *, traced: bool = True) -> None:
+        """Both modes; `traced` if the oracles may run the function with numbers of their own."""
         f, n = self.f, range(len(self.x))
-        forward = self._references(
-            {
+        ahead: Methods = {"differences": lambda: differences(f, self.point(), self.v)}
+        back: Methods = {}
+        if traced:
+            ahead = {
                 "dual numbers": lambda: self._confirmed(*dual.jvp(f, self.point(), self.v)),
                 "complex step": lambda: self._confirmed(*complex_step(f, self.point(), self.v)),
-                "differences": lambda: differences(f, self.point(), self.v),
-            },
-            self.value,
-        )
-        backward = self._references(
-            {"tape": lambda: self._confirmed(*pull_back(f, self.point(), n, self.ct))}, self.x
-        )
+                **ahead,
+            }
+            back = {"tape": lambda: self._confirmed(*pull_back(f, self.point(), n, self.ct))}
+        forward = self._references(ahead, self.value)
+        backward = self._references(back, self.x)
         if not forward and not backward:
             raise NoOracle(f"no independent method can run this function:\n{self.report}")
         ct, v = trees.selected(self.ct, self.value), trees.selected(self.v, self.x)
@@ -138,7 +172,8 @@ class _Check:
             pulled = tuple(pullback(copy.deepcopy(self.ct)))
             mine = self._compare("vjp", pulled, self.x, backward)
             self._compare_pairings("<vjp, v>", mine, v, by_pairing)
-            self._gradient()
+            if traced:
+                self._gradient()
 
     def _gradient(self) -> None:
         """`grad`, of a function whose value is one real number."""

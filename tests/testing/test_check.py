@@ -13,6 +13,7 @@ from srcad.testing import (
     GradientMismatch,
     NoOracle,
     check_grads,
+    check_rule,
     reference_gradients,
     reference_jvp,
     trees,
@@ -280,3 +281,29 @@ print(sorted(m for m in third if not m.startswith("_")))
     )
     assert done.returncode == 0, done.stderr
     assert set(eval(done.stdout)) <= {"numpy", "srcad"}
+
+
+def by_rule(x, y=2.0):
+    return np.hypot(x, y)
+
+
+def test_a_rule_is_checked_to_second_order():
+    from srcad import rules
+
+    report = check_rule(np.hypot, 3.0, np.array([4.0, 0.5]))
+    assert "differences" in report.compared["jvp of that"]
+    check_rule(np.sum, np.ones((2, 3)), axis=1)
+
+    def at(factor):
+        @rules.differential(by_rule, replace=True)
+        def by_rule_differential(x, y=2.0, *, dx, out):
+            return factor(x) * over_out(x, out) * dx
+
+    def over_out(x, out):
+        return x / out
+
+    at(lambda x: 1.0)
+    check_rule(by_rule, np.array([4.0, 0.5]), y=0.7)
+    at(lambda x: 1.001)
+    with pytest.raises(GradientMismatch):
+        check_rule(by_rule, np.array([4.0, 0.5]), y=0.7)
