@@ -64,7 +64,7 @@ def marked(file):
     return pytest.param(file, id=file.name, marks=marks)
 
 
-@pytest.mark.parametrize("file", map(marked, PAGES))
+@pytest.mark.parametrize("file", [marked(page) for page in PAGES])
 @pytest.mark.usefixtures("rules_as_before")
 def test_code_blocks(file, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
