@@ -254,7 +254,11 @@ case(sc.sinc, R(3))
 for n in (5, 6):
     case(si.simpson, R(n))
     case(si.simpson, R(n), np.cumsum(P(n)))
+    case(si.simpson, R(n, 2), np.cumsum(P(n)), axis=0)
+    case(si.simpson, R(2, n), np.cumsum(P(2, n), 1))
     case(si.trapezoid, R(n), dx=P())
+case(si.simpson, R(2))
+case(si.simpson, R(2, 3), dx=P())
 case(si.romb, R(5), P())
 
 case(si.cumulative_trapezoid, R(5))
