@@ -122,6 +122,8 @@ def _hasattr(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract])
             live = origin is not None and low.session.importer.has_attribute(origin, name)
             return Static(live or contents.get(name) is not None or hasattr(cls, name))
     cls_ = typequeries.class_of(low, args[0])
+    if cls_ in (float, bool) and hasattr(cls_, name) != hasattr(np.float64, name):
+        low.require_python(args[0])
     return NotImplemented if cls_ is None else Static(hasattr(cls_, name))
 
 
@@ -312,6 +314,8 @@ def _of_instance(function: Any, name: str) -> Handler:
     def handler(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
         if args and isinstance(args[0], ObjectRef) and hasattr(args[0].cls, name):
             return _method(low, args[0], name, args[1:])
+        if function is repr and args:
+            low.require_python(args[0])
         return otherwise(low, args, keywords)
 
     return handler

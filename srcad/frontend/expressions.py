@@ -57,6 +57,7 @@ from srcad.frontend.managers import may_suppress
 from srcad.frontend.narrowing import narrow
 from srcad.ir import Atom, Literal, Value
 from srcad.ir.core import format_value, literal_values, make_fstring
+from srcad.ir.infer import atom_type
 from srcad.ir.numbers import may_be_complex, real_power
 from srcad.ir.types import (
     BOOL,
@@ -279,9 +280,16 @@ def binary(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract:
     overloaded = _overloaded(low, op, x, y)
     if overloaded is not None:
         return overloaded
-    if op is operator.pow:
-        return wrap(low, _power(low, low.atom(x), low.atom(y)))
-    return wrap(low, low.builder.apply(op, low.atom(x), low.atom(y)))
+    left, right = low.atom(x), low.atom(y)
+    if op not in _LOGICAL and atom_type(left) == atom_type(right) == BOOL:
+        low.require_python(x, y)
+    return wrap(
+        low, _power(low, left, right) if op is operator.pow else low.builder.apply(op, left, right)
+    )
+
+
+_LOGICAL = (operator.and_, operator.or_, operator.xor)
+"""What does the same to the bools of NumPy and of Python."""
 
 
 def _power(low: Lowering, x: Atom, y: Atom) -> Atom:
@@ -355,6 +363,8 @@ def unary(low: Lowering, op: Any, x: Abstract) -> Abstract:
         return Static(op(x.value))
     if isinstance(x, ObjectRef) and op in _METHODS:
         return calls.call(low, attributes.get_attribute(low, x, f"__{_METHODS[op]}__"), [], {})
+    if isinstance(x, Value) and x.type == BOOL:
+        low.require_python(x)
     return wrap(low, low.builder.apply(op, low.atom(x)))
 
 
@@ -526,6 +536,9 @@ def identical(low: Lowering, x: Abstract, y: Abstract) -> bool | Abstract:
             # two names for what existed before the call: it may be one object
             return wrap(low, low.builder.apply(operator.is_, first, second))
         return x == y
+    for value in (x, y):
+        if isinstance(value, Value) and value.type == BOOL:
+            low.require_python(value)
     if isinstance(x, Value) and isinstance(y, Value):
         return True if x is y else wrap(low, low.builder.apply(operator.is_, x, y))
     for value, other in ((x, y), (y, x)):

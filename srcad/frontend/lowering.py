@@ -72,7 +72,7 @@ from srcad.ir.core import (
 )
 from srcad.ir.infer import atom_type
 from srcad.ir.tree import dataclass_of
-from srcad.ir.types import OBJECT, Type
+from srcad.ir.types import OBJECT, Number, Type
 
 if TYPE_CHECKING:
     from srcad.frontend.live import Importer
@@ -594,6 +594,15 @@ class Lowering:
             if isinstance(contents, Held) and not contents.value.hint:
                 contents.value.hint = hint
         return value
+
+    def require_python(self, *values: Abstract) -> None:
+        """Leave fast code where a scalar is asked for what NumPy's and Python's do not share.
+
+        ``~True`` is -2, ``True + True`` is 2, and ``True is True``: NumPy's comparisons differ.
+        """
+        fast = not self.session.exact and not self.internal
+        if fast and any(isinstance(v, Value) and isinstance(v.type, Number) for v in values):
+            raise NeedsExact
 
     def container_name(self, place: int) -> str:
         """What the user calls the container in a place; empty if it has no name."""

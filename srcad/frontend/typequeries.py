@@ -138,6 +138,8 @@ def type_call(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]
     if len(args) != 1:
         low.refuse(*refusal("class"))
     cls = class_of(low, args[0])
+    if cls in (float, bool):
+        low.require_python(args[0])
     return NotImplemented if cls is None else Static(cls)
 
 
