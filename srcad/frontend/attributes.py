@@ -199,6 +199,11 @@ def _of_instance(low: Lowering, obj: ObjectRef, name: str) -> Abstract:
         case classmethod():
             return Method(Static(on_class.__func__), Static(obj.cls))
         case types.FunctionType():
+            if contents.origin is not None:
+                bound = getattr(contents.origin.obj, name)
+                if low.session.library.is_known(bound):  # of this object, as scipy.stats.norm.cdf
+                    importer.same(contents.origin)
+                    return Static(bound)
             return Method(Static(on_class), obj)
         case functools.cached_property():
             made = calls.call(low, Static(on_class.func), [obj], {})

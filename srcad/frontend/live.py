@@ -375,6 +375,12 @@ class Importer:
         )
         return Partial(self.constant(low, obj.func), args, keywords)
 
+    def same(self, origin: Origin) -> None:
+        """The code is for this very object."""
+        obj = origin.obj
+        key = ("same", id(obj))
+        self.captures[key] = Capture(type(obj).__name__, origin.access, None, obj, True)
+
     def receiver(self, low: Lowering, obj: Any) -> Abstract:
         """The instance of a bound method."""
         if isinstance(obj, type) or is_code(obj):

@@ -43,3 +43,30 @@ def test_discrete(form, name):
     assert np.allclose(value, f(p), rtol=1e-12)
     if name == "pmf":
         assert np.all(change[value == 0] == 0)
+
+
+norm = ss.norm
+
+
+def test_a_distribution_by_its_own_name():
+    def density(x):
+        return norm.cdf(x) * norm.logpdf(x)
+
+    def given(x, form):
+        return form.logpdf(x)
+
+    gradient = srcad.grad(density)
+    wanted = norm.pdf(0.3) * norm.logpdf(0.3) - 0.3 * norm.cdf(0.3)
+    assert np.isclose(gradient(0.3), wanted)
+    assert np.isclose(srcad.grad(given)(0.3, ss.norm), -0.3)
+    assert np.isclose(srcad.grad(given)(0.3, ss.expon), -1.0)
+
+
+def test_a_global_distribution_that_is_another_now(monkeypatch):
+    def density(x):
+        return norm.logpdf(x)
+
+    gradient = srcad.grad(density)
+    assert np.isclose(gradient(0.3), -0.3)
+    monkeypatch.setitem(globals(), "norm", ss.expon)
+    assert np.isclose(gradient(0.3), -1.0)
