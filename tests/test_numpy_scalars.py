@@ -137,6 +137,7 @@ def inverted_comparison_times_x(x):
 P = np.array([2.0, 0.5])
 
 
+@pytest.mark.filterwarnings("ignore:Bitwise inversion:DeprecationWarning")  # of Python, from 3.12
 @pytest.mark.parametrize(
     ("f", "args", "gradient"),
     [
