@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from srcad import runtime
-from srcad.backends.numba.writing import Writer
+from srcad.backends.numba.writing import Writer, rewritten
 from srcad.ir import (
     Accumulate,
     Apply,
@@ -46,10 +46,7 @@ def safe_additions(function: Function) -> Function:
 
 
 def _block(block: Block, made: dict[Value, Apply]) -> Block:
-    writer = Writer()
-    for op in block.ops:
-        _op(op, writer, made)
-    return Block(block.params, tuple(writer.ops), block.yields)
+    return rewritten(block, lambda op, writer: _op(op, writer, made))
 
 
 def _op(op: Op, writer: Writer, made: dict[Value, Apply]) -> None:

@@ -21,7 +21,7 @@ import numpy as np
 from srcad.backends import ROOM
 from srcad.backends.affine import Affine, Symbol
 from srcad.backends.numba.facts import Facts
-from srcad.backends.numba.writing import Writer
+from srcad.backends.numba.writing import Writer, rewritten
 from srcad.ir import (
     Accumulate,
     Apply,
@@ -125,10 +125,7 @@ class _Checker:
         return writer.ops
 
     def block(self, block: Block) -> Block:
-        writer = Writer()
-        for op in block.ops:
-            self._op(op, writer)
-        return Block(block.params, tuple(writer.ops), block.yields)
+        return rewritten(block, self._op)
 
     def _op(self, op: Op, writer: Writer) -> None:
         for array, index, loc in _accesses(op):

@@ -20,7 +20,7 @@ from dataclasses import replace
 import numpy as np
 
 from srcad.backends.numba.taped import Tapes
-from srcad.backends.numba.writing import Writer
+from srcad.backends.numba.writing import Writer, rewritten
 from srcad.ir import (
     Apply,
     Atom,
@@ -121,10 +121,7 @@ class _Checker:
         return self.bits.get(atom, _ANY)
 
     def block(self, block: Block) -> Block:
-        writer = Writer()
-        for op in block.ops:
-            self._op(op, writer)
-        return Block(block.params, tuple(writer.ops), block.yields)
+        return rewritten(block, self._op)
 
     def _op(self, op: Op, writer: Writer) -> None:
         match op:

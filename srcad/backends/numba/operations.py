@@ -22,7 +22,7 @@ import numpy as np
 
 from srcad import runtime
 from srcad.backends.classes import Places
-from srcad.backends.numba.writing import Writer
+from srcad.backends.numba.writing import Writer, rewritten
 from srcad.ir import (
     Apply,
     Atom,
@@ -72,10 +72,7 @@ class _Rewriter:
         """The tuples in place of lists."""
 
     def block(self, block: Block) -> Block:
-        writer = Writer()
-        for op in block.ops:
-            self._op(op, writer)
-        return Block(block.params, tuple(writer.ops), block.yields)
+        return rewritten(block, self._op)
 
     def _op(self, op: Op, writer: Writer) -> None:
         match op:

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from srcad.ir import Apply, Atom, Items, Literal, Loc, Op, Range, Stream, Update, Value
+from srcad.ir import Apply, Atom, Block, Items, Literal, Loc, Op, Range, Stream, Update, Value
 from srcad.ir.types import INT, Type
 
 ZERO, ONE, MINUS_ONE = Literal(0), Literal(1), Literal(-1)
@@ -88,3 +88,11 @@ class Writer:
 def is_int(atom: Atom, number: int) -> bool:
     """Whether an atom is this integer."""
     return isinstance(atom, Literal) and type(atom.value) is int and atom.value == number
+
+
+def rewritten(block: Block, each: Callable[[Op, Writer], None]) -> Block:
+    """The block with what ``each`` writes for its operations, one after the other."""
+    writer = Writer()
+    for op in block.ops:
+        each(op, writer)
+    return Block(block.params, tuple(writer.ops), block.yields)
