@@ -97,6 +97,13 @@ GOLDENS = [
     Golden(primals.list_rewritten, "grad", (0.7, 4)),
     Golden(primals.running_sums, "grad", (M, X[:3].copy()), (0, 1)),
     Golden(primals.cholesky, "grad", (W1 @ W1.T + np.eye(3),)),
+    Golden(
+        primals.kalman,
+        "grad",
+        (X[:2], np.eye(2), X.reshape(4, 1), W1[:2], np.array([[1.0, 0.5]]), np.eye(2), np.eye(1)),
+        (0, 3),
+    ),
+    Golden(primals.two_buffers, "grad", (X, X[::-1].copy(), 3), (0, 1)),
 ]
 
 

@@ -71,9 +71,15 @@ class Ownership:
         self.survey = survey
         self.memory = memory
         self.liveness = liveness
+        self._in_place: dict[Accumulate | Update, bool] = {}
 
     def in_place(self, op: Accumulate | Update) -> bool:
         """Whether the memory of the target may be written."""
+        if op not in self._in_place:
+            self._in_place[op] = self._is_in_place(op)
+        return self._in_place[op]
+
+    def _is_in_place(self, op: Accumulate | Update) -> bool:
         target = op.target
         if not isinstance(target, Value):
             return False
@@ -90,7 +96,7 @@ class Ownership:
         return made is not None and not self.memory.sees_since(number[made], alive, own)
 
     def _made_here(self, target: Value, end: int) -> Value | None:
-        """The call that made the memory of a target in this iteration, if nothing older has got it.
+        """What made the memory of a target in this iteration, if nothing older has got it.
 
         ``end`` is the number of the version that is made from the target.
         """
@@ -99,6 +105,8 @@ class Ownership:
             op = self.survey.definition.get(value)
             if passes_on(op):
                 source = op.args[0]
+            elif isinstance(op, Accumulate) and not self.in_place(op):
+                break  # it makes memory of its own
             elif isinstance(op, (Accumulate, Update)) and value is op.version:
                 source = op.target
             else:
@@ -107,7 +115,7 @@ class Ownership:
                 return None
             value = source
             own |= self.memory.identity(value)
-        if not isinstance(op, Apply):
+        if not isinstance(op, (Apply, Accumulate)):
             return None
         stored = self.memory.stored_between(self.survey.number[value], end)
         return None if self.memory.sees(stored, own) else value

@@ -247,3 +247,25 @@ def cholesky(a):
                 s -= l[i, k] * l[j, k]
             l[i, j] = math.sqrt(s) if i == j else s / l[j, j]
     return np.sum(l)
+
+
+def kalman(x, p, ys, f, h, q, r):
+    nll = 0.0
+    for y in ys:
+        x = f @ x
+        p = f @ p @ f.T + q
+        s = h @ p @ h.T + r
+        error = y - h @ x
+        gain = p @ h.T @ np.linalg.inv(s)
+        x = x + gain @ error
+        p = p - gain @ s @ gain.T
+        nll += 0.5 * (error @ np.linalg.solve(s, error) + np.linalg.slogdet(s)[1])
+    return nll
+
+
+def two_buffers(u, f, n):
+    old = u.copy()
+    for _ in range(n):
+        old, u = u, old
+        u[1:-1] = 0.5 * (old[2:] + old[:-2] - f[1:-1])
+    return np.sum(u**2)

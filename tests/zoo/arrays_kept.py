@@ -238,3 +238,15 @@ def picked_by_a_list_and_divided(m, s):
     other = m[1, [0, 3, 0]]
     other *= s
     return m[:, 1] * np.sum(part) * np.sum(other * other)
+
+
+@case((np.array([[0.5, -1.0, 2.0], [0.3, 0.8, -0.6], [1.1, 0.2, 0.4]]), 3))
+def transposes_of_what_is_written(m, n):
+    u = m * 1.0
+    total = m * 0.0
+    for k in range(n):
+        t = u.T
+        total = total + (m @ t) ** 2
+        u[k] *= m[1, k]
+        total = total + np.tanh(t @ m)
+    return total * u

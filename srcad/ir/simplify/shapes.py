@@ -193,7 +193,7 @@ def simplify_moveaxis(b: Builder, x: Atom, source: Atom, target: Atom) -> Atom |
 
 def simplify_transposed(b: Builder, x: Atom) -> Atom | None:
     """The transpose of a transpose."""
-    op = b.recipe(x)
+    op = b.origin(x)
     if op is not None and op.callee is np.ndarray.T:
         return op.args[0]
     return None
