@@ -14,6 +14,7 @@ import pytest
 from scipy.ndimage import _nd_image
 
 import srcad
+from srcad.points import VjpMaker
 
 
 def close(found, wanted, rtol=1e-12):
@@ -1458,3 +1459,47 @@ def test_a_real_cotangent_of_a_complex_value():
         warnings.simplefilter("error")
         close(pullback(real)[0], pullback(same)[0])
     assert real["whole"][1] == 2.0
+
+
+# ---- results of NumPy
+
+
+def test_fields_of_named_results():
+    def named(a):
+        parts = np.linalg.svd(a, full_matrices=False)
+        return np.sum(parts.S * parts.U[0]) + np.linalg.slogdet(a @ a.T).logabsdet
+
+    def counted(a):
+        parts = np.linalg.svd(a, full_matrices=False)
+        return np.sum(parts[1] * parts[0][0]) + np.linalg.slogdet(a @ a.T)[1]
+
+    a = np.array([[0.4, -1.3, 0.9], [2.0, 0.1, -0.6]])
+    close(srcad.grad(named)(a), srcad.grad(counted)(a))
+
+
+def test_the_step_of_frequencies_has_a_derivative():
+    def f(d):
+        return np.sum(np.fft.fftfreq(4, d) ** 2) + np.fft.rfftfreq(4, d)[1]
+
+    # (0 + 1 + 4 + 1) / 16 / d^2 + 1 / (4 d)
+    close(srcad.grad(f)(0.5), -2 * 6 / 16 / 0.5**3 - 1 / 4 / 0.5**2)
+
+
+def test_sizes_that_follow_from_the_contents_of_arrays():
+    def f(x, few, many):
+        return np.sum(np.pad(x, few)) * np.sum(np.pad(x, many)[1:] ** 2)
+
+    x = np.array([1.0, 2.0])
+    few, many = np.array([1, 2]), np.array([2, 3])
+    close(srcad.grad(f)(x, few, many), x @ x + 2 * x.sum() * x)
+
+
+def sum_of_rows(x):
+    return np.sum(x, axis=0) + np.concatenate((x[0, :1], x[1, 1:]))
+
+
+def test_what_is_only_asked_for_its_shape_is_not_kept():
+    pair = VjpMaker(sum_of_rows).pair_for((np.ones((2, 3)),))
+    _, saved = pair.forward.run(np.ones((2, 3)))
+    assert all(isinstance(part, (int, tuple)) for part in saved)
+    close(pair.reverse.run(saved, np.ones(3)), (np.array([[2.0, 1, 1], [1, 2, 2]]),))

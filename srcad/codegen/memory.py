@@ -77,7 +77,16 @@ _FRESH = ids(
     *_ARITHMETIC,
     *(getattr(np, name) for name in _FRESH_NAMES.split()),
     *(getattr(np.ndarray, name) for name in _FRESH_METHODS.split()),
-    *(runtime.over, runtime.times, runtime.zeros_like, runtime.shadow, runtime.own, runtime.copied),
+    *(
+        runtime.over,
+        runtime.times,
+        runtime.excess,
+        runtime.strong,
+        runtime.zeros_like,
+        runtime.shadow,
+        runtime.own,
+        runtime.copied,
+    ),
     *(np.array, np.ndarray.astype),
     *(np.linalg.inv, np.linalg.solve, np.linalg.cholesky, np.linalg.pinv),
 )

@@ -45,6 +45,7 @@ from srcad.ir.types import (
     NumPyScalar,
     Opaque,
     Optional,
+    TupleType,
     Unknown,
     dims_of,
     dtype_of,
@@ -124,6 +125,9 @@ def get_attribute(low: Lowering, obj: Abstract, name: str) -> Abstract:
             return _of_buffer(low, obj, name)
         case Value() if name in _PROTOCOL and not isinstance(obj.type, Opaque):
             return Intrinsic(name, partial(_PROTOCOL[name], obj))
+        case Value(type=TupleType(cls=cls)) if name in (fields := getattr(cls, "_fields", ())):
+            part = low.builder.apply(operator.getitem, obj, Literal(fields.index(name)))
+            return containers.wrap(low, part)
         case Value():
             return _of_value(low, obj, name)
         case RangeRef() if name in ("start", "stop", "step"):

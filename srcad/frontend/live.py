@@ -394,7 +394,7 @@ class Importer:
         stays = _is_library(namespace.get("__name__"))
         if name in namespace:
             obj = namespace[name]
-            if stays and _is_constant(obj):
+            if stays and (_is_constant(obj) or type(obj) in (float, complex)):
                 return self.constant(low, obj)
             access = Access(namespace, (Global(name),))
             return self.captured(low, ("global", id(namespace), name), name, access, obj)

@@ -43,8 +43,9 @@ from srcad.ir.infer import atom_type, result_type
 from srcad.ir.numbers import is_narrow, is_real_number, scalars_as_python
 from srcad.ir.sharing import SHAPE, views
 from srcad.ir.simplify import SIMPLIFY
-from srcad.ir.simplify.shapes import shape_root
-from srcad.ir.simplify.shortcuts import repeated_number, scalar_of
+from srcad.ir.simplify.defaults import without_defaults
+from srcad.ir.simplify.shapes import plain_index, shape_root
+from srcad.ir.simplify.shortcuts import leading_axes, repeated_number, scalar_of
 from srcad.ir.types import (
     Array,
     Dim,
@@ -163,6 +164,8 @@ class Builder:
         """The result of a pure call; a literal or an earlier value where it is one."""
         pairs = tuple(keywords.items())
         callee = self._for_scalars(callee, args)
+        if self.simplify:
+            args, pairs = without_defaults(callee, args, pairs)
         folded = fold_literals(callee, args, pairs)
         if folded is None and self.simplify and isinstance(callee, np.ufunc) and not pairs:
             folded = fold_ufunc(callee, args)
@@ -303,8 +306,10 @@ class Builder:
         """``target[index] += term``, or ``target + term``; the next version of the target."""
         if self.simplify and index is None:
             term = self.narrow(term, target)
-        elif self.simplify and isinstance(atom_type(target), Array):
+        elif self.simplify and index is not None and isinstance(atom_type(target), Array):
             term = scalar_of(self, term)  # what a dict does not have yet, the term becomes
+            known = dims_of(atom_type(target))
+            index = plain_index(index, None if known is None else len(known))
         if self.simplify and index is None and (number := self._repeated(target, term)) is not None:
             total = self.apply(operator.add, term, number, hint=hint)
             if isinstance(total, Value):
@@ -467,6 +472,10 @@ class Builder:
             both = self.typed(operator.add, (atom, other))
             if same_shape(both, atom_type(other)):
                 return number
+        if op is not None and op.callee is operator.getitem and leading_axes(op.args[1]):
+            # new axes before all others are there already
+            have, most = dims_of(atom_type(atom)), dims_of(atom_type(other))
+            return op.args[0] if have and most and len(most) >= len(have) else atom
         if op is None or op.callee is not np.broadcast_to:
             return atom
         if same_shape(atom_type(other), atom_type(atom)):

@@ -47,6 +47,9 @@ class Value:
     type: Type
     serial: int = field(default_factory=itertools.count().__next__)
     """Values made later have larger numbers."""
+    masked: bool = False
+    """A differential of which a branch or an index is known to make a part 0.  As the hint, set by
+    who makes it: a product with what may be infinite is protected then."""
 
     def __repr__(self) -> str:
         return f"<{self.hint or '_'}: {self.type}>"

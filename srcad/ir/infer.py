@@ -46,6 +46,7 @@ from srcad.ir.types import (
     NumPyScalar,
     Opaque,
     Optional,
+    Outcome,
     Piece,
     Size,
     TupleType,
@@ -77,6 +78,65 @@ def result_type(
     if callee in _ARITHMETIC or isinstance(callee, np.ufunc):
         args = tuple(map(_present, args))  # None has no arithmetic: what gets here is there
     atoms = (*args, *(a for _, a in keywords))
+    return _with_outcomes(_remembered_type(callee, args, keywords, atoms), callee, atoms)
+
+
+_BY_SIZES: dict[Callable[..., Any], int] = {
+    **dict.fromkeys((np.linalg.svd, np.linalg.qr, np.concatenate, np.stack, np.tile, np.pad), 1),
+    **dict.fromkeys((np.fft.rfft, np.fft.hfft, np.fft.irfft, np.fft.ihfft), 1),
+    **dict.fromkeys((np.fft.rfft2, np.fft.rfftn, np.fft.irfft2, np.fft.irfftn), 1),
+    **dict.fromkeys((np.append, np.convolve, np.kron), 2),
+}
+"""Functions whose results have sizes that follow from those of their first arguments, so many.
+
+What the other arguments are has to be known.
+"""
+_ONE_SIZE = {np.linalg.svd, np.linalg.qr}
+"""Those whose sizes that no sample follows are all the same: the smaller one of a matrix."""
+
+
+def _with_outcomes(kind: Type, callee: Callable[..., Any], atoms: tuple[Atom, ...]) -> Type:
+    """The type with names for sizes that no sample follows, where all that goes in is known."""
+    data = _BY_SIZES.get(callee) if hashable(callee) else None
+    if data is None or not all(isinstance(a, Literal) for a in atoms[data:]):
+        return kind
+    given = tuple(literal_key(a.value) if isinstance(a, Literal) else a.type for a in atoms)
+    settled = all(isinstance(a, Literal) or _is_settled(a.type) for a in atoms[:data])
+    if not settled or not hashable(given):
+        return kind
+    count = 0
+
+    def named(size: Size) -> Size:
+        nonlocal count
+        if size is not None:
+            return size
+        count += 1
+        return Dim(Outcome(callee, given, 0 if callee in _ONE_SIZE else count))
+
+    return map_sizes(kind, named)
+
+
+def _is_settled(kind: Type) -> bool:
+    """Whether all sizes of arrays are numbers, or those of arguments."""
+    match kind:
+        case Array(dims=dims):
+            return dims is not None and all(
+                isinstance(d, int) or (isinstance(d, Dim) and isinstance(d.base, (str, Outcome)))
+                for d in dims
+            )
+        case TupleType(items=items):
+            return all(map(_is_settled, items))
+        case Number(kind=name):
+            return name != "int"
+    return False
+
+
+def _remembered_type(
+    callee: Callable[..., Any],
+    args: tuple[Atom, ...],
+    keywords: tuple[tuple[str, Atom], ...],
+    atoms: tuple[Atom, ...],
+) -> Type:
     settled = memo_key(callee, atoms, len(args), keywords)
     if settled is None:
         return _type_of_call(callee, args, keywords, atoms)
@@ -115,7 +175,7 @@ def _type_of_call(
         found = _cut_where_known(found, args[1])
     if callee in _VARYING:
         found = without_sizes(found)
-    if found == UNKNOWN and callee in (np.reshape, np.ndarray.reshape):
+    if found == UNKNOWN and callee in (np.reshape, np.ndarray.reshape, np.broadcast_to):
         found = reshaped_type(*args)
     if found == UNKNOWN:
         found = _guess_sizes(callee, args, keywords)

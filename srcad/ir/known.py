@@ -142,6 +142,39 @@ def _matmul_type(a: Atom, b: Atom) -> Type | None:
     return Array(dtype, dims) if dims else NumPyScalar(dtype)
 
 
+def _concatenated_type(arrays: Atom, axis: Atom | None = None) -> Type | None:
+    """Where a number completes a size that has been cut: one more than `n - 1` is `n`."""
+    parts, along = atom_type(arrays), 0 if axis is None else getattr(axis, "value", None)
+    if not isinstance(parts, TupleType) or not isinstance(along, int):
+        return None
+    kinds = [k for k in parts.items if isinstance(k, Array) and k.dims and k.dtype is not None]
+    shapes = [list(k.dims or ()) for k in kinds]
+    if len(kinds) < len(parts.items) or not -len(shapes[0]) <= along < len(shapes[0]):
+        return None
+    sizes = [s.pop(along) for s in shapes]
+    more = sum(d for d in sizes if isinstance(d, int))
+    named = [d for d in sizes if not isinstance(d, int)]
+    if any(s != shapes[0] for s in shapes) or len(named) != 1:
+        return None
+    cut = named[0]
+    if not isinstance(cut, Dim) or not isinstance(cut.base, str):
+        return None
+    if not more <= cut.drop <= SMALLEST:
+        return None
+    dims = shapes[0]
+    dims.insert(along % (len(dims) + 1), Dim(cut.base, cut.drop - more))
+    return Array(np.result_type(*(str(k.dtype) for k in kinds)).name, tuple(dims))
+
+
+def _interp_type(x: Atom, xp: Atom, fp: Atom, *ends: Atom) -> Type | None:
+    """The knots go together, whatever is known of how many there are."""
+    kind, values = atom_type(x), atom_type(fp)
+    dtype = getattr(values, "dtype", None)
+    if not isinstance(kind, Array) or kind.dims is None or not isinstance(dtype, str):
+        return None
+    return Array("complex128" if np.dtype(dtype).kind == "c" else "float64", kind.dims)
+
+
 def _eigvals_type(a: Atom) -> Type | None:
     """Real or complex, by the values of a real matrix."""
     kind = atom_type(a)
@@ -528,6 +561,9 @@ _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
     operator.is_not: _always(BOOL),
     operator.not_: _always(BOOL),
     operator.contains: _always(BOOL),
+    np.concatenate: _concatenated_type,
+    runtime.evened: lambda x, keys, axis: atom_type(x),
+    np.interp: _interp_type,
     np.linalg.eigvals: _eigvals_type,
     np.linalg.eig: _eig_type,
     runtime.minors: _minors_type,

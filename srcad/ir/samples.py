@@ -25,6 +25,7 @@ from srcad.ir.types import (
     Number,
     NumPyScalar,
     Opaque,
+    Outcome,
     Piece,
     Size,
     TupleType,
@@ -236,5 +237,5 @@ def _common_size(sizes: list[tuple[Examples, int]]) -> Size:
         if drop >= 0 and all(
             base in e.sizes and max(e.sizes[base] - drop, 0) == size for e, size in sizes
         ):
-            return Dim(base, drop) if isinstance(base, (str, Value, Piece)) else None
+            return Dim(base, drop) if isinstance(base, (str, Value, Piece, Outcome)) else None
     return None

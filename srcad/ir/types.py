@@ -20,8 +20,8 @@ class Dim:
 
     ``base`` is the name of an argument's size, or the ``Value`` of a run-time integer: of one in
     the program, or of one that nothing computes, which is how a size of a loop variable is named
-    (see ``infer.name_sizes``), or the ``Piece`` that a slice has of another size.  Two sizes are
-    proven equal exactly when their ``Dim`` are.
+    (see ``infer.name_sizes``), or the ``Piece`` that a slice has of another size, or the
+    ``Outcome`` of a call.  Two sizes are proven equal exactly when their ``Dim`` are.
     """
 
     base: object
@@ -43,6 +43,18 @@ class Piece:
     """The size of the axis."""
     start: tuple[object, int]
     stop: tuple[object, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The size of an axis that a function makes of the sizes of its arguments, and of those alone.
+
+    ``given`` are the types and the literals that it is called with.
+    """
+
+    callee: object
+    given: tuple[object, ...]
+    place: int
 
 
 SMALLEST = 2

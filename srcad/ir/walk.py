@@ -279,7 +279,7 @@ def copy_block(block: Block, mapping: dict[Value, Atom]) -> Block:
         return mapping.get(atom, atom) if isinstance(atom, Value) else atom
 
     def define(value: Value) -> Value:
-        fresh = Value(value.hint, value.type)
+        fresh = Value(value.hint, value.type, masked=value.masked)
         mapping[value] = fresh
         return fresh
 

@@ -32,6 +32,7 @@ from srcad.ir import (
     While,
     With,
 )
+from srcad.ir.core import literal_values
 from srcad.ir.walk import all_ops, blocks, operands, results
 
 
@@ -83,11 +84,24 @@ _PARTIAL = frozenset(
 )  # fmt: skip
 
 
+def _is_computable(op: Apply) -> bool:
+    """Whether a call of numbers alone does not raise."""
+    values = literal_values(op.args)
+    if values is None:
+        return False
+    try:
+        op.callee(*values)
+    except (ArithmeticError, ValueError, TypeError):
+        return False
+    return True
+
+
 def _acts(op: Op) -> bool:
     if isinstance(op, Effect):
         return True
     if isinstance(op, Apply):
-        return op.callee in _PARTIAL and (op.loc is None or op.loc.reverse == 0)
+        primal = op.loc is None or op.loc.reverse == 0
+        return op.callee in _PARTIAL and primal and not _is_computable(op)
     if isinstance(op, Call):
         function = op.function.function
         return function is None or any(isinstance(o, Effect) for o in all_ops(function.body))

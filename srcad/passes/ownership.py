@@ -28,6 +28,7 @@ from srcad.ir import (
 )
 from srcad.ir.core import make_dict, make_list, make_tuple
 from srcad.ir.infer import atom_type
+from srcad.ir.sharing import READ_ONLY, views
 from srcad.ir.tree import dataclass_of
 from srcad.ir.types import Array, Number, NumPyScalar, Unknown
 from srcad.ir.walk import all_ops, results
@@ -38,10 +39,11 @@ _FRESH = {
     np.zeros_like, np.dot, np.matmul, np.outer, np.where, np.array, np.ndarray.copy, np.concatenate,
     np.stack, np.take, np.cumsum, np.einsum, np.diff, np.pad, np.tensordot,
     np.linalg.solve, np.linalg.inv, np.ndarray.sum, runtime.over, runtime.times, runtime.cofactors,
+    runtime.strong, runtime.excess,
 }  # fmt: skip
 _VIEWS = {
     np.reshape, np.moveaxis, np.transpose, np.swapaxes, np.expand_dims, np.ndarray.T,
-    np.ndarray.reshape,
+    np.ndarray.reshape, np.flip, np.ravel, np.squeeze,
 }  # fmt: skip
 """What may be a view of its first argument, all of it: the memory is that argument's."""
 _PACKING = (make_tuple, make_list, make_dict, dataclass_of)
@@ -101,6 +103,17 @@ def _viewed(atom: Value, made: dict[Value, Op]) -> Value:
     return atom
 
 
+def _makes_arrays(op: Apply) -> bool:
+    """Whether all memory of a result is new, or that of arguments: NumPy keeps none of it."""
+    if op.callee is operator.getitem:
+        return isinstance(atom_type(op.args[0]), Array)
+    if op.callee in READ_ONLY:
+        return False
+    home = getattr(op.callee, "__objclass__", None)
+    module = getattr(op.callee, "__module__", None) or ""
+    return home is np.ndarray or module.partition(".")[0] in ("numpy", "scipy")
+
+
 def is_fresh(atom: Atom, made: dict[Value, Op], seen: set[Value]) -> bool:
     """Whether an array is surely nobody else's."""
     if isinstance(atom, Literal):
@@ -114,7 +127,9 @@ def is_fresh(atom: Atom, made: dict[Value, Op], seen: set[Value]) -> bool:
         case Apply():
             if op.callee is np.sum or isinstance(op.callee, np.ufunc):
                 return True
-            return op.callee in _FRESH and isinstance(atom.type, Array)
+            if not isinstance(atom.type, Array):
+                return False
+            return op.callee in _FRESH or (_makes_arrays(op) and not views(op))
         case Accumulate(index=None):
             return isinstance(atom.type, Array)
         case Accumulate(target=target) | Update(target=target):

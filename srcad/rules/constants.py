@@ -85,7 +85,6 @@ constant(*_named(np, "indices tril_indices triu_indices diag_indices tril_indice
 constant(*_named(np, "triu_indices_from mask_indices unravel_index ravel_multi_index ndindex"))
 
 constant(*_named(np, "bartlett blackman hamming hanning diag_indices_from"))
-constant(*_named(np.fft, "fftfreq rfftfreq"))
 
 # names and texts
 constant(*_named(np, "base_repr binary_repr typename isnat isfortran einsum_path array2string"))

@@ -11,7 +11,8 @@ from functools import partial
 import numpy as np
 
 from srcad.rules import registry
-from srcad.rules.intrinsics import over
+from srcad.rules.intrinsics import excess, over
+from srcad.rules.registry import is_literal
 from srcad.runtime import bessel_i
 
 differential = partial(registry.differential, elementwise=True)
@@ -177,15 +178,6 @@ def rad2deg(ct, x):
     return np.rad2deg(ct)
 
 
-def excess(x, total):
-    """The logarithm of the share of a term in a sum of exponentials.
-
-    Where the sum is 0, so is the share; an infinite term has all of it.
-    """
-    infinite = x == np.inf
-    return np.where(infinite, 0, x) - np.where(infinite | (total == -np.inf), 0, total)
-
-
 @differential(np.logaddexp)
 def logaddexp(x, y, *, dx, dy, out):
     """Where both arguments are -inf, 0."""
@@ -239,30 +231,21 @@ def clip(a, a_min=None, a_max=None, *, da, da_min, da_max):
     if a_min is None and a_max is None:
         return 1 * da
     if a_min is None:
-        w = np.where(a == a_max, 0.5, a < a_max)
+        w = preferred(a < a_max, a == a_max)
         return w * da + (1 - w) * da_max
-    v = np.where(a == a_min, 0.5, a > a_min)
+    v = preferred(a > a_min, a == a_min)
     if a_max is None:
         return v * da + (1 - v) * da_min
+    if is_literal(a_min) and is_literal(a_max) and a_min < a_max:
+        return preferred((a > a_min) & (a < a_max), (a == a_min) | (a == a_max)) * da
     raised = np.maximum(a, a_min)
-    w = np.where(raised == a_max, 0.5, raised < a_max)
+    w = preferred(raised < a_max, raised == a_max)
     return w * v * da + w * (1 - v) * da_min + (1 - w) * da_max
 
 
-@differential(np.ndarray.clip, np.generic.clip)
-def clip_method(self, min=None, max=None, *, dself, dmin, dmax):
-    """As `np.clip`."""
-    if min is None and max is None:
-        return 1 * dself
-    if min is None:
-        w = np.where(self == max, 0.5, self < max)
-        return w * dself + (1 - w) * dmax
-    v = np.where(self == min, 0.5, self > min)
-    if max is None:
-        return v * dself + (1 - v) * dmin
-    raised = np.maximum(self, min)
-    w = np.where(raised == max, 0.5, raised < max)
-    return w * v * dself + w * (1 - v) * dmin + (1 - w) * dmax
+@registry.composition(np.ndarray.clip, np.generic.clip, wrt=("self", "min", "max"))
+def clip_method(self, min=None, max=None):
+    return np.clip(self, min, max)
 
 
 @linear(np.where, wrt=("x", "y"))
@@ -361,13 +344,14 @@ def imag(ct, val):
 
 
 @differential(np.angle, cmath.phase)
-def angle(z, *, dz):
+def angle(z, deg=False, *, dz):
     """At the origin 0. Of real z: 0."""
     if not np.iscomplexobj(z):
         return 0 * dz
     r = np.abs(z)
     r = np.where(r == 0, 1, r)
-    return (np.real(z) / r * np.imag(dz) - np.imag(z) / r * np.real(dz)) / r
+    change = np.imag((np.real(z) / r - 1j * (np.imag(z) / r)) * dz) / r
+    return np.rad2deg(change) if deg else change
 
 
 @registry.composition(cmath.polar, wrt="z")

@@ -119,6 +119,16 @@ def irfft2(a, s=None, axes=(-2, -1), norm=None):
     return np.fft.irfftn(a, s, axes, norm)
 
 
+@composition(np.fft.fftfreq, wrt="d")
+def fftfreq(n, d=1.0):
+    return np.fft.fftfreq(n) / d
+
+
+@composition(np.fft.rfftfreq, wrt="d")
+def rfftfreq(n, d=1.0):
+    return np.fft.rfftfreq(n) / d
+
+
 @linear(np.fft.fftshift, wrt="x")
 def fftshift(ct, x, axes=None):
     return np.fft.ifftshift(ct, axes)

@@ -54,8 +54,9 @@ def diff(ct, a, n=1, axis=-1):
         wide = np.pad(ct, n)
     else:
         wide = np.pad(ct, [(n, n) if j == k else (0, 0) for j in range(np.ndim(a))])
-    # Of fewer elements than differences take there is no difference, and too much of this.
-    change = np.diff(wide, n, axis)[(slice(None),) * k + (slice(np.shape(a)[k]),)]
+    change = np.diff(wide, n, axis)
+    if n > np.shape(a)[k]:  # of so few elements there is no difference, and too much of this
+        change = change[(slice(None),) * k + (slice(np.shape(a)[k]),)]
     return -change if n % 2 else change
 
 
@@ -74,13 +75,8 @@ def slope_along(f, df, axis, steps, dsteps, edge_order):
     the weights of the far side."""
     z = np.moveaxis(f, axis, -1)
     dz = np.moveaxis(df, axis, -1)
-    n = np.shape(z)[-1] - 1
-    if np.ndim(steps) == 0:
-        h = np.full(n, steps, z.dtype)
-        dh = np.full(n, dsteps, z.dtype)
-    else:
-        h = np.diff(steps).astype(z.dtype)
-        dh = np.diff(np.broadcast_to(dsteps, np.shape(steps))).astype(z.dtype)
+    h = np.diff(steps).astype(z.dtype)
+    dh = np.diff(np.broadcast_to(dsteps, np.shape(steps))).astype(z.dtype)
     slope = np.diff(z) / h
     dslope = (np.diff(dz) - slope * dh) / h
     both = h[1:] + h[:-1]
@@ -97,21 +93,55 @@ def slope_along(f, df, axis, steps, dsteps, edge_order):
     return np.moveaxis(np.concatenate((first, middle, final), -1), -1, axis)
 
 
-@differential(np.gradient)
-def gradient(f, *varargs, axis=None, edge_order=1, df, dvarargs):
-    if axis is None:
-        axes = tuple(range(np.ndim(f)))
-    else:
-        axes = (axis,) if isinstance(axis, int) else axis
+@composition(np.gradient, wrt=("f", "varargs"))
+def gradient_along_axes(f, *varargs, axis=None, edge_order=1):
+    axes = tuple(range(np.ndim(f))) if axis is None else axis
+    if isinstance(axes, int):
+        return NotImplemented
     n = len(axes)
-    if len(varargs) == 0:
-        steps = (1.0,) * n
-        dsteps = (0.0,) * n
-    else:
-        steps = varargs * n if len(varargs) == 1 else varargs
-        dsteps = dvarargs * n if len(varargs) == 1 else dvarargs
-    slopes = [slope_along(f, df, axes[k], steps[k], dsteps[k], edge_order) for k in range(n)]
+    steps = varargs if len(varargs) == n else varargs * n
+    slopes = [
+        np.gradient(f, *steps[k : k + 1], axis=axes[k], edge_order=edge_order) for k in range(n)
+    ]
     return slopes[0] if n == 1 else tuple(slopes)
+
+
+@differential(np.gradient)
+def gradient(f, *varargs, axis=None, edge_order=1, df, dvarargs, out):
+    if len(varargs) == 0:
+        return np.gradient(df, axis=axis, edge_order=edge_order)
+    if np.ndim(varargs[0]) == 0:
+        slope = np.gradient(df, varargs[0], axis=axis, edge_order=edge_order)
+        return slope - out / varargs[0] * dvarargs[0]
+    return slope_along(f, df, axis, varargs[0], dvarargs[0], edge_order)
+
+
+@linear(np.gradient, wrt="f")
+def gradient_transpose(ct, f, *varargs, axis=None, edge_order=1, f_bar):
+    """Of equal steps; else by the matrix that it is."""
+    if len(varargs) > 0 and np.ndim(varargs[0]) > 0:
+        n = np.shape(f)[axis]
+        slopes = np.gradient(np.eye(n), varargs[0], axis=0, edge_order=edge_order)
+        along = np.tensordot(slopes.astype(ct.dtype), ct, ((0,), (axis,)))
+        return np.moveaxis(along, 0, axis)
+    part = (slice(None),) * (axis % np.ndim(f))
+    change = ct / varargs[0] if len(varargs) > 0 else ct
+    half = change[(*part, slice(1, -1))] / 2
+    first, last = change[(*part, 0)], change[(*part, -1)]
+    f_bar[(*part, slice(2, None))] += half
+    f_bar[(*part, slice(None, -2))] += -half
+    if edge_order == 1:
+        f_bar[(*part, 0)] += -first
+        f_bar[(*part, 1)] += first
+        f_bar[(*part, -2)] += -last
+        f_bar[(*part, -1)] += last
+    else:
+        f_bar[(*part, 0)] += -1.5 * first
+        f_bar[(*part, 1)] += 2 * first
+        f_bar[(*part, 2)] += -0.5 * first
+        f_bar[(*part, -3)] += 0.5 * last
+        f_bar[(*part, -2)] += -2 * last
+        f_bar[(*part, -1)] += 1.5 * last
 
 
 @composition(np.trapezoid, getattr(np, "trapz", None), wrt=("y", "x", "dx"))
@@ -120,7 +150,7 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
         steps = dx
     else:
         steps = np.diff(x) if np.ndim(x) == 1 else np.diff(np.moveaxis(x, axis, -1))
-    z = np.moveaxis(y, axis, -1)
+    z = y if axis % np.ndim(y) == np.ndim(y) - 1 else np.moveaxis(y, axis, -1)
     return np.sum(steps * (z[..., 1:] + z[..., :-1]) / 2, -1)
 
 
@@ -160,6 +190,9 @@ def polyval(p, x, *, dp, dx, out):
 @linear(np.polyval, wrt="p")
 def polyval_transpose(ct, p, x):
     size = np.shape(p)
+    inexact = np.issubdtype(np.result_type(x), np.inexact)
+    if np.ndim(p) == 1 and np.ndim(x) == 1 and inexact and not np.iscomplexobj(ct):
+        return np.vander(x, size[0]).astype(ct.dtype).T @ ct
     degrees = np.arange(len(p) - 1, -1, -1, dtype=np.result_type(p))
     terms = ct * x ** np.reshape(degrees, (-1,) + (1,) * np.ndim(ct))
     aligned = size[:1] + (1,) * (np.ndim(ct) - np.ndim(p) + 1) + size[1:]

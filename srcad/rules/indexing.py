@@ -10,6 +10,7 @@ from srcad.rules.registry import (
     composition,
     constant,
     differential,
+    is_literal,
     is_sequence,
     linear,
     methods,
@@ -33,8 +34,15 @@ def getitem(ct, x, i, *, x_bar):
 @linear(np.take, *methods("take"), wrt="a")
 def take(ct, a, indices, axis=None, mode="raise", *, a_bar):
     n = np.size(a) if axis is None else np.shape(a)[axis]
-    places = np.clip(indices, 0, n - 1) if mode == "clip" else np.mod(indices, n)
-    if axis is None:
+    if mode == "clip":
+        places = np.clip(indices, 0, n - 1)
+    elif mode == "wrap" or (axis is None and np.ndim(a) > 1):
+        places = np.mod(indices, n)
+    else:
+        places = np.asarray(indices) if is_sequence(indices) else indices
+    if axis is None and np.ndim(a) == 1:
+        a_bar[places] += ct
+    elif axis is None:
         a_bar[np.unravel_index(places, np.shape(a))] += ct
     else:
         a_bar[(slice(None),) * (axis % np.ndim(a)) + (places,)] += ct
@@ -110,6 +118,31 @@ def bincount(ct, x, weights=None, minlength=0):
     return ct[x].astype(np.result_type(weights))
 
 
+@composition(np.histogram, wrt=("a", "weights"))
+def histogram(a, bins=10, range=None, density=None, weights=None):
+    """How many there are in a bin is locally constant; the edges may depend on the least value."""
+    if isinstance(bins, str):
+        raise MissingRule(None, "histogram with bins that are chosen by a rule is not supported")
+    x = np.reshape(a, -1)
+    if np.ndim(bins) > 0:
+        edges = np.asarray(bins)
+    else:
+        low, high = (np.min(x), np.max(x)) if range is None else range
+        if low == high:
+            low, high = low - 0.5, high + 0.5
+        edges = np.linspace(low, high, bins + 1)
+    last = np.shape(edges)[0] - 2
+    place = np.minimum(np.searchsorted(edges, x, "right") - 1, last)
+    there = (x >= edges[0]) & (x <= edges[-1])
+    if weights is None:
+        counts = np.bincount(place[there], minlength=last + 1)
+    else:
+        counts = np.bincount(place[there], np.reshape(weights, -1)[there], last + 1)
+    if density:
+        counts = counts / np.sum(counts) / np.diff(edges)
+    return counts, edges
+
+
 @composition(np.lib.stride_tricks.sliding_window_view, wrt="x")
 def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=False):
     """Axis after axis; the windows are copies."""
@@ -137,7 +170,7 @@ def add_reduceat(ct, array, indices, axis=0, dtype=None, *, array_bar):
 
 
 @differential(np.sort)
-def sort(a, axis=-1, kind=None, *, da, out):
+def sort(a, axis=-1, kind=None, order=None, *, stable=None, da, out):
     """Equal values share their derivatives equally."""
     if axis is None:
         return evened(np.reshape(da, -1)[np.argsort(a, axis=None, kind="stable")], out, 0)
@@ -146,7 +179,7 @@ def sort(a, axis=-1, kind=None, *, da, out):
 
 
 @pullback(np.sort)
-def sort_pullback(ct, a, axis=-1, kind=None, *, out):
+def sort_pullback(ct, a, axis=-1, kind=None, order=None, *, stable=None, out):
     """The inverse permutation: nothing is scattered."""
     order = np.argsort(a, axis=axis, kind="stable")
     even = evened(ct, out, 0 if axis is None else axis)
@@ -218,6 +251,8 @@ def diag(ct, v, k=0):
     if np.ndim(v) == 1:
         return np.diagonal(ct, k)
     n, m = np.shape(v)
+    if is_literal(k) and k == 0 and n == m:
+        return np.diag(ct)
     # Entry `r` of the diagonal `k` stands in row `r` or, below the main diagonal, in column `r`.
     if np.size(ct) == 0:
         return np.zeros_like(v)
@@ -232,10 +267,12 @@ def diagflat(ct, v, k=0):
 
 @linear(np.diagonal, *methods("diagonal"), wrt="a")
 def diagonal(ct, a, offset=0, axis1=0, axis2=1):
-    if np.size(ct) == 0:
-        return np.zeros_like(a)
     n = np.shape(a)[axis1]
     m = np.shape(a)[axis2]
+    if np.ndim(a) == 2 and is_literal(offset) and offset == 0 and n == m:
+        return np.diag(ct)
+    if np.size(ct) == 0:
+        return np.zeros_like(a)
     rows = np.clip(np.arange(n) + np.minimum(offset, 0), 0, np.shape(ct)[-1] - 1)
     filled = np.where(np.eye(n, m, offset, dtype=bool), ct[..., rows][..., None], 0)
     return np.moveaxis(filled, (-2, -1), (axis1, axis2))
@@ -243,7 +280,10 @@ def diagonal(ct, a, offset=0, axis1=0, axis2=1):
 
 @linear(np.trace, *methods("trace"), wrt="a")
 def trace(ct, a, offset=0, axis1=0, axis2=1):
-    ones = np.eye(np.shape(a)[axis1], np.shape(a)[axis2], offset, dtype=bool)
+    n, m = np.shape(a)[axis1], np.shape(a)[axis2]
+    if np.ndim(a) == 2 and is_literal(offset) and offset == 0 and n == m:
+        return np.where(np.eye(n, dtype=bool), ct, 0)
+    ones = np.eye(n, m, offset, dtype=bool)
     if np.ndim(a) == 2:
         return np.where(ones if axis1 % 2 == 0 else ones.T, ct, 0)
     filled = np.where(ones, np.expand_dims(ct, (-2, -1)), 0)
@@ -252,6 +292,8 @@ def trace(ct, a, offset=0, axis1=0, axis2=1):
 
 @linear(np.linalg.trace, wrt="x")
 def matrix_trace(ct, x, *, offset=0):
+    if np.ndim(x) == 2:
+        return trace(ct, x, offset)
     ones = np.eye(np.shape(x)[-2], np.shape(x)[-1], offset, dtype=bool)
     return np.where(ones, np.expand_dims(ct, (-2, -1)), 0)
 
@@ -268,5 +310,5 @@ def triu(ct, m, k=0):
     return unbroadcast(np.triu(ct, k), np.shape(m))
 
 
-sourced(np.union1d, np.intersect1d, np.setdiff1d, np.setxor1d, np.fromfunction, np.histogram)
+sourced(np.union1d, np.intersect1d, np.setdiff1d, np.setxor1d, np.fromfunction)
 sourced(np.real_if_close)

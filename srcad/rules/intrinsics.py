@@ -6,23 +6,26 @@ from srcad.rules.registry import constant, differential, linear, multilinear
 from srcad.runtime import (
     add,
     evened,
+    excess,
     fitted,
     last_writes,
     over,
     own,
     shadow,
     stop_gradient,
+    strong,
     times,
     unbroadcast,
     zeros_like,
 )
 
-__all__ = ["evened", "fitted", "over", "times", "unbroadcast"]
+__all__ = ["evened", "excess", "fitted", "over", "times", "unbroadcast"]
 
 
 @differential(over, elementwise=True)
 def over_differential(n, d, *, dn, dd, out):
-    return over(dn - times(out, dd), d)
+    """The quotient is a differential too: where it is 0 the slope of the divisor is no matter."""
+    return over(dn - strong(out, dd), d)
 
 
 @linear(over, wrt="n", elementwise=True)
@@ -32,7 +35,18 @@ def over_transpose(ct, n, d):
 
 @multilinear(times, wrt=("w", "v"), elementwise=True)
 def times_transpose(ct, w, v):
-    return times(v, ct), times(w, ct)
+    return strong(v, ct), times(w, ct)
+
+
+@multilinear(strong, wrt=("u", "v"), elementwise=True)
+def strong_transpose(ct, u, v):
+    return strong(v, ct), strong(u, ct)
+
+
+@linear(excess, wrt=("x", "total"), elementwise=True)
+def excess_transpose(ct, x, total):
+    """Where both are infinite the share of the term is 0 or 1, and stays so."""
+    return ct, -ct
 
 
 @linear(last_writes, wrt="kept")

@@ -31,6 +31,10 @@ def hermitian(a, lower):
     return half + adjoint(strict)
 
 
+def lower_half_mirrored(a):
+    return hermitian(a, True)
+
+
 def singular_change(a, da):
     u, _, vh = np.linalg.svd(a, full_matrices=False)
     return np.real(np.sum(np.conj(u) * (da @ adjoint(vh)), -2))
@@ -93,20 +97,33 @@ def slogdet(a, *, da, out):
     return 0, slope
 
 
-@differential(np.linalg.matrix_power)
-def matrix_power(a, n, *, da):
+def squarings(n):
+    """For each squaring that a power takes, whether the matrix comes once more."""
+    return [digit == "1" for digit in bin(n)[3:]]
+
+
+@composition(np.linalg.matrix_power, wrt="a")
+def matrix_power(a, n):
+    """By squaring, as NumPy does it."""
     if n < 0:
-        m = -n
-        base = np.linalg.inv(a)
-        dbase = -base @ da @ base
-    else:
-        m = n
-        base = a
-        dbase = da
-    if m == 0:
-        return 0 * da
-    before = [np.linalg.matrix_power(base, k) for k in range(m)]
-    return sum([before[k] @ dbase @ before[m - 1 - k] for k in range(m)])
+        return np.linalg.matrix_power(np.linalg.inv(a), -n)
+    if is_literal(n):
+        if n == 0:
+            return 0 * a + np.eye(np.shape(a)[-1], dtype=a.dtype)
+        power = a
+        for once_more in squarings(n):
+            power = power @ power
+            if once_more:
+                power = power @ a
+        return power
+    power = 0 * a + np.eye(np.shape(a)[-1], dtype=a.dtype)
+    square = a
+    while n > 0:
+        if n % 2:
+            power = power @ square
+        square = square @ square
+        n = n // 2
+    return power
 
 
 def is_rounding(cut):
@@ -137,6 +154,15 @@ def change_of_cut(a, cut, da):
     left = ((change @ u - v @ inner) * squares) @ adjoint(u)
     right = (v * squares) @ (vh @ change - inner @ adjoint(u))
     return v @ (symmetric + antisymmetric - both) @ adjoint(u) + left + right
+
+
+@composition(np.linalg.pinv, wrt="a")
+def pinv_by_name(a, rcond=None, hermitian=False, *, rtol=None):
+    """The cut by its other name; of a Hermitian matrix one triangle is read."""
+    if not hermitian and rtol is None:
+        return NotImplemented
+    whole = lower_half_mirrored(a) if hermitian else a
+    return np.linalg.pinv(whole, rcond if rtol is None else rtol)
 
 
 @differential(np.linalg.pinv)
@@ -212,6 +238,19 @@ def svd(a, full_matrices=True, compute_uv=True, *, da, out):
     if n > m:
         dv = dv + over(adjoint(da) @ u - v @ adjoint(inner), s_row)
     return du, np.real(np.diagonal(inner, 0, -2, -1)), adjoint(dv)
+
+
+@composition(np.linalg.svd, wrt="a")
+def svd_of_hermitian(a, full_matrices=True, compute_uv=True, hermitian=False):
+    if not hermitian:
+        return NotImplemented
+    w, v = np.linalg.eigh(a)
+    order = np.argsort(np.abs(w), -1)[..., ::-1]
+    values = np.take_along_axis(w, order, -1)
+    if not compute_uv:
+        return np.abs(values)
+    u = np.take_along_axis(v, order[..., None, :], -1)
+    return u, np.abs(values), adjoint(u * np.sign(values)[..., None, :])
 
 
 @differential(np.linalg.svdvals)
@@ -427,6 +466,7 @@ def norm(x, ord=None, axis=None, keepdims=False, *, dx, out):
         u, s, vh = np.linalg.svd(np.moveaxis(x, axes, (-2, -1)), full_matrices=False)
         moved = np.moveaxis(dx, axes, (-2, -1))
         ds = np.sum(np.conj(u) * (moved @ np.conj(np.swapaxes(vh, -1, -2))), -2)
+        ds = np.where(s == 0, 0, ds)
         sums = np.moveaxis(s[..., None], (-2, -1), axes)
         dsums = np.moveaxis(np.real(ds)[..., None], (-2, -1), axes)
     if ord == "nuc":

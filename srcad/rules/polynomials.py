@@ -7,11 +7,11 @@ from srcad.rules.intrinsics import over
 from srcad.rules.registry import composition, differential, sourced
 
 
-@composition(np.vander, wrt="x")
-def vander(x, N=None, increasing=False):
+@differential(np.vander)
+def vander(x, N=None, increasing=False, *, dx):
     n = len(x) if N is None else N
-    powers = np.arange(n) if increasing else np.arange(n - 1, -1, -1)
-    return x[:, None] ** powers.astype(np.result_type(x))
+    powers = (np.arange(n) if increasing else np.arange(n - 1, -1, -1)).astype(np.result_type(x))
+    return powers * x[:, None] ** np.maximum(powers - 1, 0) * dx[:, None]
 
 
 @differential(np.roots)

@@ -27,9 +27,9 @@ def reduced(a, axis):
     return math.prod([np.shape(a)[k] for k in axis])
 
 
-def count(chosen, axis, dtype):
+def count(chosen, axis, dtype, keepdims=True):
     """How many are chosen along the axes, which stay: in double precision an integer will do."""
-    n = np.sum(chosen) if axis is None else np.sum(chosen, axis, keepdims=True)
+    n = np.sum(chosen) if axis is None else np.sum(chosen, axis, keepdims=keepdims)
     return n if dtype == np.float64 else n.astype(dtype)
 
 
@@ -105,12 +105,40 @@ def nanmean(a, axis=None, dtype=None, keepdims=False, *, where=None):
     return np.mean(a, axis, dtype, keepdims=keepdims, where=chosen)
 
 
+def declare_moment(function, of_squares):
+    @composition(function, wrt=("a", "mean"))
+    def about_a_mean(
+        a, axis=None, dtype=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None
+    ):  # fmt: skip
+        """With a mean that is given, or the other name of `ddof`."""
+        less = ddof if correction is None else correction
+        if mean is None:
+            if correction is None:
+                return NotImplemented
+            if where is None:
+                return function(a, axis, dtype, ddof=less, keepdims=keepdims)
+            return function(a, axis, dtype, ddof=less, keepdims=keepdims, where=where)
+        rest = a - mean
+        squares = np.real(rest * np.conj(rest))
+        if where is None:
+            chosen = squares
+            n = reduced(a, axis)
+        else:
+            chosen = np.where(where, squares, 0)
+            n = np.sum(np.broadcast_to(where, np.shape(a)), axis, keepdims=keepdims)
+        return of_squares(np.sum(chosen, axis, keepdims=keepdims) / (n - less))
+
+
+declare_moment(np.var, np.positive)
+declare_moment(np.std, np.sqrt)
+
+
 @differential(np.var, *methods("var"))
 def var(a, axis=None, dtype=None, ddof=0, keepdims=False, where=None, *, da):
     rest, n = centred(a, axis, where, keepdims)
     if np.iscomplexobj(a):
-        return 2 * np.sum(np.real(np.conj(rest) * da), axis, keepdims=keepdims) / (n - ddof)
-    return 2 * np.sum(rest * da, axis, keepdims=keepdims) / (n - ddof)
+        return 2 / (n - ddof) * np.sum(np.real(np.conj(rest) * da), axis, keepdims=keepdims)
+    return 2 / (n - ddof) * np.sum(rest * da, axis, keepdims=keepdims)
 
 
 @differential(np.std, *methods("std"))
@@ -124,18 +152,28 @@ def std(a, axis=None, dtype=None, ddof=0, keepdims=False, where=None, *, da, out
 
 
 @composition(np.nanvar, wrt="a")
-def nanvar(a, axis=None, dtype=None, ddof=0, keepdims=False, *, where=None):
+def nanvar(
+    a, axis=None, dtype=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None
+):  # fmt: skip
     seen = np.logical_not(np.isnan(a))
     chosen = seen if where is None else seen & where
-    return np.var(a, axis, dtype, ddof=ddof, keepdims=keepdims, where=chosen)
+    less = ddof if correction is None else correction
+    if mean is None:
+        return np.var(a, axis, dtype, ddof=less, keepdims=keepdims, where=chosen)
+    return np.var(a, axis, dtype, ddof=less, keepdims=keepdims, where=chosen, mean=mean)
 
 
 @composition(np.nanstd, wrt="a")
-def nanstd(a, axis=None, dtype=None, ddof=0, keepdims=False, *, where=None):
+def nanstd(
+    a, axis=None, dtype=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None
+):  # fmt: skip
     """Of equal values 0, a subgradient."""
     seen = np.logical_not(np.isnan(a))
     chosen = seen if where is None else seen & where
-    return np.std(a, axis, dtype, ddof=ddof, keepdims=keepdims, where=chosen)
+    less = ddof if correction is None else correction
+    if mean is None:
+        return np.std(a, axis, dtype, ddof=less, keepdims=keepdims, where=chosen)
+    return np.std(a, axis, dtype, ddof=less, keepdims=keepdims, where=chosen, mean=mean)
 
 
 @differential(np.max, np.amax, np.min, np.amin, np.nanmax, np.nanmin, *methods("max", "min"))
@@ -143,10 +181,10 @@ def extremum(a, axis=None, keepdims=False, initial=None, where=None, *, da, dini
     """Ties share the derivative equally, an initial value among them."""
     out = kept(out, axis, keepdims)
     ties = a == out if where is None else (a == out) & where
-    n = count(ties, axis, np.result_type(a))
     if initial is None:
-        many = n if axis is None or keepdims else np.squeeze(n, axis)
+        many = count(ties, axis, np.result_type(a), keepdims)
         return np.sum(ties * da, axis, keepdims=keepdims) / many
+    n = count(ties, axis, np.result_type(a))
     first = out == initial
     own = first / (n + first)
     if axis is not None and not keepdims:
@@ -172,8 +210,8 @@ def prod(a, axis=None, dtype=None, keepdims=False, initial=1, where=None, *, da,
         da = np.where(where, da, 0)
     x = along_first(a, axis)
     ones = np.ones_like(x[:1])
-    before = np.cumprod(np.concatenate((ones, x)), 0)[:-1]
-    after = np.cumprod(np.concatenate((ones, x[::-1])), 0)[:-1][::-1]
+    before = np.cumprod(np.concatenate((ones, x[:-1])), 0)
+    after = np.cumprod(np.concatenate((ones, x[:0:-1])), 0)[::-1]
     change = np.sum(before * after * along_first(da, axis), 0)
     if keepdims:
         change = np.expand_dims(change, tuple(range(np.ndim(a))) if axis is None else axis)
@@ -262,6 +300,21 @@ def cumprod_pullback(ct, a, axis=None, dtype=None, *, out):
     return (np.reshape(x_bar, np.shape(a)),)
 
 
+@composition(np.average, wrt=("a", "weights"))
+def average_and_weight(a, axis=None, weights=None, returned=False, *, keepdims=False):
+    """Also the sum of the weights, in the shape of the average."""
+    if not returned:
+        return NotImplemented
+    found = np.average(a, axis, weights, keepdims=keepdims)
+    if weights is None:
+        return found, np.full(np.shape(found), float(reduced(a, axis)))
+    if np.ndim(weights) == np.ndim(a):
+        total = np.sum(weights, axis, keepdims=keepdims)
+    else:
+        total = np.sum(weights)
+    return found, np.broadcast_to(total, np.shape(found)) + np.zeros_like(found)
+
+
 @differential(np.average)
 def average(a, axis=None, weights=None, keepdims=False, *, da, dweights, out):
     """One-dimensional weights of an array with more axes lie along `axis`."""
@@ -279,18 +332,22 @@ def average(a, axis=None, weights=None, keepdims=False, *, da, dweights, out):
     return np.sum(change, axis, keepdims=keepdims) / scale
 
 
+def in_order(x, order):
+    return x[order] if np.ndim(x) == 1 else np.take_along_axis(x, order, 0)
+
+
 @differential(np.median)
 def median(a, axis=None, keepdims=False, *, da, out):
     """Equal values share the derivative equally."""
     x = along_first(a, axis)
     order = np.argsort(x, axis=0, kind="stable")
-    values = np.take_along_axis(x, order, 0)
-    changes = evened(np.take_along_axis(along_first(da, axis), order, 0), values, 0)
+    changes = evened(in_order(along_first(da, axis), order), in_order(x, order), 0)
     n = np.shape(x)[0]
     return np.reshape(np.mean(changes[(n - 1) // 2 : n // 2 + 1], 0), np.shape(out))
 
 
 STEPS = ("lower", "higher", "nearest", "midpoint")
+BETWEEN = ("inverted_cdf", "averaged_inverted_cdf", "closest_observation")
 SHIFTS = {
     "linear": (1, 1), "weibull": (0, 0), "hazen": (0.5, 0.5), "interpolated_inverted_cdf": (0, 1),
     "median_unbiased": (1 / 3, 1 / 3), "normal_unbiased": (3 / 8, 3 / 8),
@@ -305,6 +362,15 @@ def position(q, n, method):
         if method == "linear":
             return q * (n - 1)
         return np.clip(n * q + (low + q * (1 - low - high)) - 1, 0, n - 1)
+    if method in BETWEEN:
+        place = n * q - (1.5 if method == "closest_observation" else 1)
+        below = np.floor(place)
+        if method == "averaged_inverted_cdf":
+            return np.clip(below + np.where(place == below, 0.5, 1), 0, n - 1)
+        stays = place == below
+        if method == "closest_observation":
+            stays = stays & (below % 2 == 1)
+        return np.clip(np.where(stays, below, below + 1), 0, n - 1)
     if method not in STEPS:
         raise MissingRule(None, f"quantile with method={method!r} is not supported")
     place = q * (n - 1)

@@ -24,7 +24,8 @@ Parameters of a body, by kind:
 - positional: the arguments of the primitive, with its names and defaults; the first parameter `ct`
   of a transpose or a pullback is the cotangent of the result;
 - keyword-only `d<name>`: the differential of the argument `name`; `out`: the result of the
-  primitive; `<name>_bar`: the adjoint of `name`, which the body adds to (`x_bar[i] += ct`);
+  primitive; `<name>_bar`: the adjoint of `name`, which the body adds to (`x_bar[i] += ct`), or
+  returns a term of;
 - every other keyword-only parameter is a keyword of the primitive.
 
 An argument without a differential and outside `wrt` must be inactive: a compiler refuses it
@@ -121,8 +122,8 @@ class Rule:
     domain: str
     """Where tests sample: "real", "positive", "nonzero", "unit" (-1 to 1) or "above one"."""
     accumulates: tuple[str, ...]
-    """Names of the adjoints that the body adds to in place, `x_bar` for the argument `x`. Such a
-    body returns nothing for them."""
+    """Names of the adjoints that the body adds to in place, `x_bar` for the argument `x`. Where it
+    returns something, that is the cotangent instead."""
     sequences: tuple[str, ...]
     """The arguments that are a sequence of values (`np.concatenate`), not an array given as a list:
     their differentials and cotangents are sequences of the same structure. A list given for another

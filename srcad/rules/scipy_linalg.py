@@ -57,7 +57,11 @@ def solve(
         a = np.triu(a)
     elif assume_a == "lower triangular":
         a = np.tril(a)
-    elif assume_a not in (None, "gen", "general"):
+    elif assume_a == "diagonal":
+        a = np.diag(np.diagonal(a))
+    elif assume_a == "tridiagonal":
+        a = np.triu(np.tril(a, 1), -1)
+    elif assume_a not in (None, "gen", "general", "banded"):
         raise MissingRule(None, f"solve with assume_a={assume_a!r} is not supported")
     return np.linalg.solve(np.swapaxes(a, -1, -2) if transposed else a, b)
 
@@ -161,8 +165,11 @@ def inv(a, overwrite_a=False, check_finite=True):
 
 
 @composition(sl.pinv, wrt="a")
-def pinv(a, *, check_finite=True):
-    return np.linalg.pinv(a)
+def pinv(a, *, atol=None, rtol=None, return_rank=False, check_finite=True):
+    if atol is not None:
+        raise MissingRule(None, "pinv with atol= is not supported", "give rtol=")
+    inverse = np.linalg.pinv(a) if rtol is None else np.linalg.pinv(a, rtol)
+    return (inverse, np.linalg.matrix_rank(a, rtol=rtol)) if return_rank else inverse
 
 
 @composition(sl.pinvh, wrt="a")
@@ -224,11 +231,22 @@ def cho_solve_banded(cb_and_lower, b, overwrite_b=False, check_finite=True):
     return sl.cho_solve((half_of_band(cb, lower), lower), b)
 
 
+@composition(sl.lu, wrt="a")
+def lu_with_order(a, permute_l=False, overwrite_a=False, check_finite=True, p_indices=False):
+    """With the rows of the lower factor put in order, or their order as a list."""
+    if not permute_l and not p_indices:
+        return NotImplemented
+    p, lower, upper = sl.lu(a)
+    if permute_l:
+        return p @ lower, upper
+    return np.argmax(p, -1), lower, upper
+
+
 @differential(sl.lu)
 def lu(a, permute_l=False, overwrite_a=False, check_finite=True, p_indices=False, *, da, out):
     """Of square matrices; the order of the rows is locally constant."""
-    if permute_l or p_indices or np.shape(a)[-1] != np.shape(a)[-2]:
-        raise MissingRule(None, "lu is supported for square matrices, with p as a matrix")
+    if np.shape(a)[-1] != np.shape(a)[-2]:
+        raise MissingRule(None, "lu is supported for square matrices")
     p, lower, upper = out
     inner = np.linalg.inv(lower) @ transposed(p) @ da @ np.linalg.inv(upper)
     return 0, lower @ np.tril(inner, -1), np.triu(inner) @ upper
@@ -242,6 +260,29 @@ def lu_factor(a, overwrite_a=False, check_finite=True, *, da, out):
     upper = np.triu(both)
     inner = np.linalg.inv(lower) @ da[row_order(pivots)] @ np.linalg.inv(upper)
     return lower @ np.tril(inner, -1) + np.triu(inner) @ upper, 0
+
+
+def of_triangle(a, lower):
+    """As `hermitian`, which is a parameter below."""
+    return hermitian(a, lower)
+
+
+@differential(sl.ldl)
+def ldl(A, lower=True, hermitian=True, overwrite_a=False, check_finite=True, *, dA, out):
+    """The order of the rows, and which blocks of the middle factor are of size 2, stay."""
+    outer, middle, order = out
+    real = hermitian or not np.iscomplexobj(A)
+    whole = of_triangle(dA, lower) if real else mirrored(dA, lower)
+    factor = outer[order]
+    inverse = np.linalg.inv(factor)
+    other = adjoint(inverse) if real else transposed(inverse)
+    inner = inverse @ whole[order][:, order] @ other
+    n = np.shape(middle)[0]
+    block = (middle != 0) | np.eye(n, dtype=bool)
+    turn = np.where(block, 0, inner)
+    turn = (np.tril(turn) if lower else np.triu(turn)) @ np.linalg.inv(middle)
+    back = np.argsort(order)
+    return (factor @ turn)[back], np.where(block, inner, 0), 0
 
 
 @composition(sl.lu_solve, wrt=("lu_and_piv", "b"), sequences=("lu_and_piv",))
@@ -297,7 +338,9 @@ def eigvals(a, b=None, overwrite_a=False, check_finite=True):
 
 @composition(sl.eig, wrt="a")
 def eig(a, b=None, left=False, right=True, overwrite_a=False, overwrite_b=False, check_finite=True):
-    if b is not None or left or not right:
+    if b is None and not left and not right:
+        return np.linalg.eigvals(a) + 0j
+    if b is not None or left:
         raise MissingRule(None, "eig is supported for one matrix and its right eigenvectors")
     w, v = np.linalg.eig(a)
     if np.iscomplexobj(a) or np.any(np.imag(w) != 0):
@@ -308,35 +351,49 @@ def eig(a, b=None, left=False, right=True, overwrite_a=False, overwrite_b=False,
 @differential(sl.eigh)
 def eigh(
     a, b=None, *, lower=True, eigvals_only=False, overwrite_a=False, overwrite_b=False, type=1,
-    check_finite=True, driver=None, da, db, out,
+    check_finite=True, driver=None, subset_by_index=None, da, db, out,
 ):  # fmt: skip
     """Of equal eigenvalues the vectors have no derivative: infinite, unless its cotangent is 0."""
     if type != 1:
         raise MissingRule(None, "eigh is supported for problems of type 1")
+    n = np.shape(a)[-1]
+    first, last = (0, n - 1) if subset_by_index is None else subset_by_index
+    if eigvals_only or subset_by_index is not None:
+        every, basis = sl.eigh(a, b, lower=lower)
+    else:
+        every, basis = out
     if eigvals_only:
-        w, v = sl.eigh(a, b, lower=lower)
+        w, v = every[..., first : last + 1], basis[..., first : last + 1]
     else:
         w, v = out
-    inner = adjoint(v) @ hermitian(da, lower) @ v
+    change = hermitian(da, lower) @ v
     if b is not None:
-        weight = adjoint(v) @ hermitian(db, lower) @ v
-        inner = inner - weight * w
-    dw = np.real(np.diagonal(inner, 0, -2, -1))
+        shift = hermitian(db, lower) @ v
+        change = change - shift * w
     if eigvals_only:
-        return dw
-    gaps = w[..., None, :] - w[..., :, None]
-    gaps = np.where(np.eye(np.shape(w)[-1], dtype=bool), np.inf, gaps)
-    turn = over(inner, gaps)
+        return np.real(np.sum(np.conj(v) * change, -2))
+    inner = adjoint(basis) @ change
+    own = np.arange(n)[:, None] == np.arange(first, last + 1)
+    if subset_by_index is None:
+        dw = np.real(np.diagonal(inner, 0, -2, -1))
+    else:
+        dw = np.real(np.sum(np.conj(v) * change, -2))
+    gaps = w[..., None, :] - every[..., :, None]
+    turn = over(inner, np.where(own, np.inf, gaps))
     if b is not None:
-        turn = turn - np.eye(np.shape(w)[-1], dtype=w.dtype) * weight / 2
-    return dw, v @ turn
+        turn = turn - np.where(own, adjoint(basis) @ shift / 2, 0)
+    return dw, basis @ turn
 
 
 @composition(sl.eigvalsh, wrt=("a", "b"))
 def eigvalsh(
     a, b=None, *, lower=True, overwrite_a=False, overwrite_b=False, type=1, check_finite=True,
-    driver=None,
+    driver=None, subset_by_index=None,
 ):  # fmt: skip
+    if subset_by_index is not None:
+        first, last = subset_by_index
+        every = sl.eigvalsh(a, b, lower=lower, type=type)
+        return every[first : last + 1]
     if b is None:
         return np.linalg.eigvalsh(a, "L" if lower else "U")
     return sl.eigh(a, b, lower=lower, eigvals_only=True, type=type)

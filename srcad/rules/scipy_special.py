@@ -14,8 +14,7 @@ import scipy.special as sc
 
 from srcad.errors import MissingRule
 from srcad.rules import registry
-from srcad.rules.elementwise import excess
-from srcad.rules.intrinsics import over, times
+from srcad.rules.intrinsics import excess, over, times
 from srcad.rules.reductions import kept
 from srcad.rules.registry import composition, constant, sourced
 from srcad.runtime import polygamma as derivative_of_log_gamma
@@ -199,14 +198,14 @@ def softplus(x, *, dx):
 
 @differential(sc.xlogy, domain="positive")
 def xlogy(x, y, *, dx, dy):
-    """At x = 0 the derivative in y is 0."""
-    return times(np.log(y), dx) + np.where(x == 0, 0, over(x * dy, y))
+    """Where both are 0 the derivative in y is 0."""
+    return times(np.log(y), dx) + np.where((x == 0) & (y == 0), 0, over(x * dy, y))
 
 
 @differential(sc.xlog1py, domain="positive")
 def xlog1py(x, y, *, dx, dy):
-    """At x = 0 the derivative in y is 0."""
-    return times(np.log1p(y), dx) + np.where(x == 0, 0, over(x * dy, 1 + y))
+    """Where both x and 1 + y are 0 the derivative in y is 0."""
+    return times(np.log1p(y), dx) + np.where((x == 0) & (y == -1), 0, over(x * dy, 1 + y))
 
 
 @differential(sc.entr, domain="positive")
@@ -372,12 +371,16 @@ def cotdg(x, *, dx, out):
 
 
 @registry.differential(sc.logsumexp)
-def logsumexp(a, axis=None, b=None, keepdims=False, *, da, db, out):
+def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False, *, da, db, out):
     """Where the sum is 0, and its logarithm -inf, 0. An infinite term has all the weight."""
-    w = np.exp(excess(a, kept(out, axis, keepdims)))
-    if b is None:
-        return np.sum(w * da, axis, keepdims=keepdims)
-    return np.sum(b * w * da + w * db, axis, keepdims=keepdims)
+    w = np.exp(excess(a, kept(out[0] if return_sign else out, axis, keepdims)))
+    change = w * da if b is None else b * w * da + w * db
+    total = np.sum(change, axis, keepdims=keepdims)
+    if not return_sign:
+        return total
+    if np.iscomplexobj(total):
+        raise MissingRule(None, "logsumexp of complex numbers with return_sign is not supported")
+    return (total, 0) if b is None else (out[1] * total, 0)
 
 
 @registry.differential(sc.softmax)

@@ -21,7 +21,7 @@ from srcad.rules.registry import (
 
 
 @linear(np.reshape, wrt="a")
-def reshape(ct, a, shape, order="C"):
+def reshape(ct, a, shape, order="C", *, copy=None):
     if order == "A":
         order = "F" if a.flags.fnc else "C"
     if order == "F":
@@ -30,7 +30,7 @@ def reshape(ct, a, shape, order="C"):
 
 
 @linear(*methods("reshape"), wrt="self")
-def reshape_method(ct, self, *shape, order="C"):
+def reshape_method(ct, self, *shape, order="C", copy=None):
     if order == "A":
         order = "F" if self.flags.fnc else "C"
     if order == "F":
@@ -68,7 +68,13 @@ def atleast(ct, *arys):
 def transpose(ct, a, axes=None):
     if axes is None:
         return np.transpose(ct)
-    return np.transpose(ct, np.argsort(np.mod(axes, np.ndim(a))))
+    return np.transpose(ct, inverse(axes, np.ndim(a)))
+
+
+def inverse(axes, rank):
+    """The order of axes that undoes another."""
+    places = range(rank)
+    return tuple([sum([k * (axes[k] % rank == axis) for k in places]) for axis in places])
 
 
 @linear(*methods("transpose"), wrt="self")
@@ -77,7 +83,7 @@ def transpose_method(ct, self, *axes):
         return np.transpose(ct)
     if is_sequence(axes[0]):
         axes = axes[0]
-    return np.transpose(ct, np.argsort(np.mod(axes, np.ndim(self))))
+    return np.transpose(ct, inverse(axes, np.ndim(self)))
 
 
 @linear(*methods("T"), wrt="self")
@@ -309,8 +315,12 @@ def meshgrid(ct, *xi, copy=True, sparse=False, indexing="xy"):
 @linear(np.repeat, *methods("repeat"), wrt="a")
 def repeat(ct, a, repeats, axis=None, *, a_bar):
     if np.ndim(a) == 0:
-        a_bar[...] += np.sum(ct)
-    elif axis is None:
+        return np.sum(ct)
+    if is_literal(repeats):
+        k = np.ndim(a) - 1 if axis is None else axis % np.ndim(a)
+        sizes = list(np.shape(a))
+        return np.sum(np.reshape(ct, [*sizes[: k + 1], repeats, *sizes[k + 1 :]]), k + 1)
+    if axis is None:
         places = np.repeat(np.arange(np.size(a)), repeats)
         a_bar[np.unravel_index(places, np.shape(a))] += ct
     else:
@@ -348,7 +358,8 @@ def pad_by_values(
             array = oddly_reflected(array, mode, k, pairs(pad_width, k))
         return array
     if mode in ("edge", "reflect", "symmetric", "wrap"):
-        return NotImplemented
+        places = np.pad(np.reshape(np.arange(np.size(array)), np.shape(array)), pad_width, mode)
+        return np.reshape(array, -1)[places]
     if mode == "constant" and is_literal(constant_values):
         return NotImplemented
     if mode not in ("constant", "linear_ramp", "mean", "median", "maximum", "minimum"):
@@ -428,25 +439,21 @@ def filling(array, mode, k, n, value, length):
 
 
 @differential(np.pad)
-def pad(array, pad_width, mode="constant", *, constant_values=0, reflect_type="even", darray):
-    """Modes `constant`, and those that copy elements: `edge`, `reflect`, `symmetric`, `wrap`."""
-    return np.pad(darray, pad_width, mode)
+def pad(array, pad_width, mode="constant", *, constant_values=0, darray):
+    """With a number: the other modes are made of other functions."""
+    return np.pad(darray, pad_width)
 
 
 @linear(np.pad, wrt="array")
-def pad_transpose(
-    ct, array, pad_width, mode="constant", *, constant_values=0, reflect_type="even", array_bar
-):
-    if mode == "constant":
-        widths = np.broadcast_to(pad_width, (np.ndim(array), 2))
-        sizes = np.shape(array)
-        inner = tuple(slice(widths[k][0], widths[k][0] + sizes[k]) for k in range(np.ndim(array)))
-        array_bar[...] += ct[inner]
-    elif mode not in ("edge", "reflect", "symmetric", "wrap"):
-        raise MissingRule(None, f"pad with mode={mode!r} is not supported")
-    else:
-        places = np.pad(np.reshape(np.arange(np.size(array)), np.shape(array)), pad_width, mode)
-        array_bar[np.unravel_index(places, np.shape(array))] += ct
+def pad_transpose(ct, array, pad_width, mode="constant", *, constant_values=0):
+    return ct[tuple([between(pairs(pad_width, k), np.shape(array)[k]) for k in range(np.ndim(ct))])]
+
+
+def between(widths, size):
+    """What is between two margins."""
+    if is_literal(widths[0]) and is_literal(widths[1]):
+        return slice(widths[0], -widths[1] if widths[1] else None)
+    return slice(widths[0], widths[0] + size)
 
 
 @composition(np.insert, wrt=("arr", "values"))
@@ -601,12 +608,27 @@ def parts(num, endpoint, rank, dtype):
     return t if rank == 0 else np.reshape(t, (-1,) + (1,) * rank)
 
 
+@composition(np.linspace, wrt=("start", "stop"))
+def linspace_with_step(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
+    if not retstep and dtype is None:
+        return NotImplemented
+    values = np.linspace(start, stop, num, endpoint, axis=axis)
+    if dtype is not None:
+        values = values.astype(dtype)
+    if not retstep:
+        return values
+    count = num - 1 if endpoint else num
+    return values, (stop - start) / count if count > 0 else np.nan
+
+
 @linear(np.linspace, wrt=("start", "stop"))
 def linspace(ct, start, stop, num=50, endpoint=True, *, axis=0):
     rows = ct if axis == 0 else np.moveaxis(ct, axis, 0)
-    t = parts(num, endpoint, np.ndim(ct) - 1, ct.dtype)
-    to_start = np.sum((1 - t) * rows, 0)
-    to_stop = np.sum(t * rows, 0)
+    t = np.linspace(0.0, 1.0, num, endpoint).astype(ct.dtype)
+    if np.ndim(rows) == 1:
+        return (1 - t) @ rows, t @ rows
+    to_start = np.tensordot(1 - t, rows, 1)
+    to_stop = np.tensordot(t, rows, 1)
     return unbroadcast(to_start, np.shape(start)), unbroadcast(to_stop, np.shape(stop))
 
 

@@ -6,7 +6,7 @@ step after step.
 
 import numpy as np
 
-from srcad.rules.elementwise import excess
+from srcad.rules.intrinsics import excess
 from srcad.rules.reductions import along_first, kept
 from srcad.rules.registry import composition, differential
 

@@ -18,7 +18,7 @@ from srcad.runtime.contractions import contraction, transposed_subscripts
 from srcad.runtime.determinants import cofactors, is_regular, minors
 from srcad.runtime.matrices import frechet, row_order
 from srcad.runtime.order import evened
-from srcad.runtime.products import over, times
+from srcad.runtime.products import excess, over, strong, times
 from srcad.runtime.series import change_of_basis, table_of_products
 from srcad.runtime.shapes import (
     add,
@@ -43,6 +43,7 @@ __all__ = [
     "contraction",
     "copied",
     "evened",
+    "excess",
     "fitted",
     "frechet",
     "is_regular",
@@ -64,6 +65,7 @@ __all__ = [
     "shadow",
     "snapshot",
     "stop_gradient",
+    "strong",
     "table_of_products",
     "times",
     "transposed_subscripts",

@@ -30,6 +30,26 @@ def times(w: Any, v: Any) -> Any:
     return np.multiply(w, v, out=_zeros(w, v), where=np.not_equal(v, 0))[()]
 
 
+def strong(u: Any, v: Any) -> Any:
+    """`u * v`, and 0 where either is 0: both stem from differentials."""
+    if np.count_nonzero(u) == np.size(u):
+        return times(u, v)
+    both = np.logical_and(np.not_equal(u, 0), np.not_equal(v, 0))
+    return np.multiply(u, v, out=_zeros(u, v), where=both)[()]
+
+
+def excess(x: Any, total: Any) -> Any:
+    """`x - total`, the logarithm of the share of a term in a sum of exponentials.
+
+    An infinite term has all of the sum; where the sum is 0, so is the share.
+    """
+    with np.errstate(invalid="ignore"):
+        found = np.subtract(x, total)
+    if np.isfinite(total).all():
+        return found
+    return np.where(np.equal(x, total), np.where(np.equal(x, -np.inf), x, 0), found)[()]
+
+
 def _zeros(x: Any, y: Any) -> Any:
     """Zeros of the shape and the inexact dtype that an operation of `x` and `y` has."""
     return np.zeros(np.broadcast(x, y).shape, np.result_type(x, y, 1.0))

@@ -185,8 +185,10 @@ class Adjoints:
     def part(self, value: Value, index: int) -> Atom | None:
         """What has arrived at one item of a tuple."""
         state = self.get(value)
-        if state is None:
-            return None
+        return None if state is None else self.part_of(state, value, index)
+
+    def part_of(self, state: Any, value: Value, index: int) -> Atom | None:
+        """One item of what has arrived at a tuple; None where nothing has."""
         if isinstance(state, Parts):
             found = state.items[index]
             return None if found is None else self.atom(found, self._item(value, index))
@@ -300,6 +302,8 @@ class Adjoints:
             current = spaces.widened(self.builder, current, target, whole)
             current = self.builder.apply_typed(list, (current,), spaces.tangent_type(whole), hint)
         added = self.with_term(target, self.builder, current, index, term, hint)
+        if state is None and isinstance(added.type, Array):
+            added.masked = True
         self.states[target] = self._made(added)
 
     def with_term(

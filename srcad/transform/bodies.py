@@ -182,8 +182,11 @@ def accumulate(
     keywords: dict[str, Any],
     start: Atom,
     add: Callable[[Builder, Value, Atom, Atom], Value] = Builder.accumulate,
-) -> Value:
-    """Lower a body that adds to an adjoint (``x_bar[i] += ct``); the adjoint afterwards."""
+) -> tuple[Value, Atom | None]:
+    """Lower a body that adds to an adjoint (``x_bar[i] += ct``), or returns what is to be added.
+
+    The adjoint afterwards, and what has been returned.
+    """
     low = lowering_into(builder)
     ref = AccumulatorRef(low.session.new_place(), add)
     assert isinstance(start, Value)
@@ -191,8 +194,9 @@ def accumulate(
     named = {k: abstract_of(low, v) for k, v in keywords.items()}
     named[rule.accumulates[0]] = ref
     before = builder.loc
-    calls.call(low, Static(rule.body), [abstract_of(low, a) for a in args], named)
+    returned = calls.call(low, Static(rule.body), [abstract_of(low, a) for a in args], named)
     builder.loc = before
     held = low.state[("place", ref.place, "")]
     assert isinstance(held, Held)
-    return held.value
+    nothing = isinstance(returned, Static) and returned.value is None
+    return held.value, None if nothing else low.atom(returned)

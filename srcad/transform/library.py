@@ -38,6 +38,7 @@ from srcad.transform.calls import DifferentiatedCall, Spec
 from srcad.transform.defined import unit_seed, unit_tangent
 from srcad.transform.expand import Differentiator, Pulled
 from srcad.transform.jacobians import Choice, Jacobian
+from srcad.transform.kept import shapes_kept
 from srcad.transform.signatures import argument_name, definition, parameter_names
 
 
@@ -258,8 +259,11 @@ class CompilerLibrary:
         call = DifferentiatedCall(low, function, args, wrt=tuple(range(len(args))))
         with placed(function):
             pulled = self.differentiator.vjp(call, has_aux=split.has_aux)
-        self.split = pulled, dict(low.state)
-        needed = tuple(free_values(pulled.reverse))
+        reverse, _, shapes = shapes_kept(pulled.reverse, list(free_values(pulled.reverse)))
+        for _, op in shapes:
+            low.builder.append(op)
+        self.split = dataclasses.replace(pulled, reverse=reverse), dict(low.state)
+        needed = tuple(free_values(reverse))  # in the order in which the reverse takes it
         saved = low.builder.apply(make_tuple, *needed) if needed else Literal(())
         return TupleRef((pulled.value, containers.wrap(low, saved)))
 

@@ -148,17 +148,24 @@ class Transposer:
             if isinstance(atom, Value) and may_hide(atom.type) and self.active(atom):
                 refuse_hidden(op.loc, atom.type)
         with adjoints.builder.at(_reversed(op.loc, adjoints.builder)):
-            self._pull(op, adjoints.atom(ct, op.result), adjoints)
+            self._pull(op, ct, adjoints)
 
-    def _pull(self, op: Apply, ct: Atom, adjoints: Adjoints) -> None:
+    def _pull(self, op: Apply, state: Any, adjoints: Adjoints) -> None:
+        rule = self._reverse_of(op)
+        if rule.kind == "differential":
+            self._transpose_differential(bind(rule, op), state, adjoints)
+            return
+        ct = adjoints.atom(state, op.result)
+        self._transpose(bind(rule, op), ct, adjoints, always_tuple=rule.kind == "pullback")
+
+    def _reverse_of(self, op: Apply) -> Rule:
+        """The rule that says what the cotangents of the arguments of a call are."""
         own = None if self.linear else rules.lookup_pullback(op.callee)
         if own is not None:
-            self._transpose(bind(own, op), ct, adjoints, always_tuple=True)
-            return
+            return own
         transpose = rules.lookup_transpose(op.callee)
         if transpose is not None and (self.linear or rules.lookup(op.callee) is transpose):
-            self._transpose(bind(transpose, op), ct, adjoints)
-            return
+            return transpose
         rule = rules.lookup(op.callee)
         if rule is None or rule.kind != "differential":
             raise missing_rule(op, op.callee)
@@ -168,7 +175,7 @@ class Transposer:
                 f"{rule.name} is not linear, but a differential goes through it",
                 "write the rule with functions that are linear in the differentials",
             )
-        self._transpose_differential(bind(rule, op), ct, adjoints)
+        return rule
 
     def _active_names(self, bound: Bound) -> list[str]:
         names = []
@@ -270,11 +277,16 @@ class Transposer:
             dtype = np.dtype(dtype_of(target.type) or fallback)
             shape = (Literal(()), Literal(dtype.type))
             cell = b.apply_typed(np.zeros, shape, Array(dtype.name, ()))
-            cell = bodies.accumulate(b, bound.rule, args, keywords, cell)
-            adjoints.add(target, b.apply(operator.getitem, cell, Literal(())))
+            cell, term = bodies.accumulate(b, bound.rule, args, keywords, cell)
+            whole = b.apply(operator.getitem, cell, Literal(())) if term is None else term
+            adjoints.add(target, whole)
             return
         add = functools.partial(adjoints.with_term, target)
-        adjoints.set(target, bodies.accumulate(b, bound.rule, args, keywords, start, add))
+        total, term = bodies.accumulate(b, bound.rule, args, keywords, start, add)
+        if term is None:
+            adjoints.set(target, total)
+        else:
+            adjoints.add(target, spaces.conform(b, term, target, elementwise=False))
 
     def refuse_lost(self, bound: Bound) -> None:
         """An active argument that the rule has no derivative for is an error, not a zero."""
@@ -320,7 +332,7 @@ class Transposer:
         check_linear(bound.rule, inner, differentials, low, result)
         return inner, differentials, low, result
 
-    def _transpose_differential(self, bound: Bound, ct: Atom, adjoints: Adjoints) -> None:
+    def _transpose_differential(self, bound: Bound, state: Any, adjoints: Adjoints) -> None:
         names = self._active_names(bound)
         self.refuse_lost(bound)
         if not names:
@@ -337,7 +349,7 @@ class Transposer:
                     standing[d] = v
                     if name in names and isinstance(v, Value) and self.active(v):
                         wanted[d] = v
-        outputs = self._outputs(low, result, ct, bound, b, inner)
+        outputs = self._outputs(low, result, state, bound, adjoints)
         bars = transpose_block(inner, outputs, wanted, standing, b)
         for d, primal in wanted.items():
             bar = bars.take(d)
@@ -346,18 +358,18 @@ class Transposer:
                 adjoints.add(primal, bar)
 
     def _outputs(
-        self, low: Any, result: Any, ct: Atom, bound: Bound, b: Builder, inner: Builder
+        self, low: Any, result: Any, state: Any, bound: Bound, adjoints: Adjoints
     ) -> list[tuple[Atom, Atom]]:
-        """Pairs of an output of the differential and its cotangent."""
-        if isinstance(bound.op.result.type, TupleType):
-            items = containers.unpack(low, result, len(bound.op.result.type.items))
-            pairs: list[tuple[Atom, Atom]] = []
-            for k, item in enumerate(items):
-                atom = low.atom(item)
-                if isinstance(atom, Value):
-                    pairs.append((atom, b.apply(operator.getitem, ct, Literal(k))))
-            return pairs
-        return [(low.atom(result), ct)]
+        """Pairs of an output of the differential and its cotangent, where one has arrived."""
+        kind = bound.op.result.type
+        if not isinstance(kind, TupleType):
+            return [(low.atom(result), adjoints.atom(state, bound.op.result))]
+        pairs: list[tuple[Atom, Atom]] = []
+        for k, item in enumerate(containers.unpack(low, result, len(kind.items))):
+            atom, ct = low.atom(item), adjoints.part_of(state, bound.op.result, k)
+            if isinstance(atom, Value) and ct is not None:
+                pairs.append((atom, ct))
+        return pairs
 
 
 def _is_slice(b: Builder, index: Atom) -> bool:

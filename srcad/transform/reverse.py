@@ -43,6 +43,7 @@ from srcad.ir import (
 from srcad.ir.build import Builder
 from srcad.ir.core import Handler
 from srcad.ir.infer import atom_type
+from srcad.ir.simplify.masks import is_masked, is_zero
 from srcad.ir.types import INT, Array, ListType, Number, is_differentiable
 from srcad.ir.walk import all_ops, free_values, results
 from srcad.options import DEFAULTS, Options
@@ -232,8 +233,14 @@ class Reverser:
             for kept, export in exports.items():
                 extra.append((export, (k, kept)))
             blocks.append(rename_values(block, {v: exports[kept] for v, kept in mapping.items()}))
-        for value, outcome in zip(changed, outcomes, strict=False):
+        for k, (value, outcome) in enumerate(zip(changed, outcomes, strict=False)):
             adjoints.set(value, outcome)
+            ends = zip(regions, yields, strict=True)
+            outcome.masked = any(
+                is_zero(region.adjoints.builder, column[k])
+                or is_masked(region.adjoints.builder, column[k])
+                for region, column in ends
+            )
         if memories:
             for result in results_:
                 adjoints.memory.pop(result, None)

@@ -15,6 +15,7 @@ from srcad.ir import Atom, Literal, Value
 from srcad.ir.build import Builder
 from srcad.ir.core import make_dict, make_list, make_tuple
 from srcad.ir.infer import atom_type
+from srcad.ir.simplify.masks import is_masked
 from srcad.ir.simplify.shapes import simplify_unbroadcast
 from srcad.ir.types import (
     COMPLEX,
@@ -169,6 +170,8 @@ def add(b: Builder, x: Atom, y: Atom, like: Atom, hint: str = "") -> Atom:
     if kind == NONE:
         return y
     total = b.accumulate(x, None, y, hint)
+    if is_masked(b, x) and is_masked(b, y):
+        total.masked = True
     whole = atom_type(like)
     if isinstance(whole, Array) and kind == whole and dtype_of(atom_type(y)) == whole.dtype:
         total.type = whole  # whatever sizes of a term are not known: it is an adjoint of the same

@@ -28,10 +28,12 @@ from srcad.runtime import (
     add,
     bessel_i,
     cofactors,
+    excess,
     last_writes,
     minors,
     own,
     shadow,
+    strong,
     zeros_like,
 )
 
@@ -148,6 +150,8 @@ PAIRS = (((), ()), ((3,), (3,)), ((2, 3), (3,)), ((), (2, 2)), ((2, 1), (1, 3)),
 for s, t in PAIRS:
     case(over, R(*s), R(*t))
     case(times, R(*s), R(*t))
+    case(strong, R(*s), R(*t))
+    case(excess, R(*s), R(*t))
 case(last_writes, np.array([1, 1, 0, 3]), (4,), R(4))
 case(last_writes, ([0, 2, 0], slice(None)), (3, 2), R(3, 2))
 case(unbroadcast, R(2, 3), (3,))
@@ -333,6 +337,13 @@ case(np.average, R(3, 4), axis=1, weights=P(4))
 case(np.average, R(3, 4), axis=0, weights=P(3), keepdims=True)
 case(np.average, R(3, 4), weights=P(3, 4))
 case(np.average, R(3), weights=P(3))
+case(np.average, R(3, 4), returned=True)
+case(np.average, R(3, 4), axis=1, weights=P(4), returned=True)
+case(np.average, R(3, 4), axis=0, weights=P(3, 4), keepdims=True, returned=True)
+for f in (np.var, np.std, np.nanvar, np.nanstd):
+    case(f, R(2, 5), axis=1, correction=1)
+    case(f, R(2, 5), axis=1, mean=R(2, 1))
+    case(f, R(2, 5), mean=0.3, where=np.array([True, False, True, True, True]))
 for x in (R(5), R(6), R(3, 4)):
     case(np.median, x)
     case(np.quantile, x, np.float64(0.3))
@@ -400,6 +411,7 @@ for order in "CFA":
 case(np.ndarray.reshape, R(2, 6), (4, 3))
 case(np.ndarray.reshape, R(2, 6), -1)
 case(np.reshape, R(), (1, 1))
+case(np.reshape, R(2, 6), (3, 4), copy=True)
 case(np.ravel, R())
 case(np.squeeze, R(1, 3, 1))
 case(np.squeeze, R(1, 3, 1), 0)
@@ -559,6 +571,10 @@ case(np.arange, -P(), A())
 case(np.arange, -P(), A(), P() / 3)
 case(np.linspace, R(), R(), 5)
 case(np.linspace, R(), 2.0, 5, False)
+case(np.linspace, R(), R(), 5, retstep=True)
+case(np.linspace, R(3), R(3), 4, False, True)
+case(np.linspace, R(), R(), 1)
+case(np.linspace, R(), R(), 3, dtype=np.float64)
 case(np.linspace, R(3), R(), 4)
 case(np.logspace, R(), R(), 4)
 case(np.logspace, R(2), R(), 4, axis=1)
@@ -628,6 +644,11 @@ case(np.lib.stride_tricks.sliding_window_view, R(3, 5, 2), 3, 1)
 case(np.lib.stride_tricks.sliding_window_view, R(3, 4), (2, 3))
 case(np.lib.stride_tricks.sliding_window_view, R(3, 4), (2, 2), (1, -1))
 case(np.sort, R(5))
+case(np.sort, R(3, 4), stable=True)
+case(np.histogram, R(7), 3, weights=R(7))
+case(np.histogram, R(7), 4, (-0.7, 0.6), weights=R(7))
+case(np.histogram, R(2, 4), [-1.0, -0.2, 0.1, 1.0], weights=R(2, 4), density=True)
+case(np.histogram, R(7))
 case(np.unique, R(5))
 case(np.unique, R(2, 3))
 case(np.unique, np.array([0.3, 1.5, -0.3]), True, True, True)
@@ -959,6 +980,10 @@ case(np.linalg.inv, M(2) + 0j)
 case(np.linalg.det, Z(3, 3))
 case(np.linalg.slogdet, Z(3, 3))
 case(np.linalg.pinv, R(2, 4))
+case(np.linalg.pinv, R(2, 4), rtol=1e-3)
+case(np.linalg.pinv, S(3), hermitian=True)
+case(np.linalg.svd, S(3) - 2.5 * np.eye(3), compute_uv=False, hermitian=True)
+case(np.linalg.svd, S(3) - 2.5 * np.eye(3), hermitian=True)
 case(np.linalg.pinv, R(4, 2))
 case(np.linalg.solve, M(3), R(3))
 case(np.linalg.solve, M(3), R(3, 2))
@@ -1082,6 +1107,8 @@ for norm in (None, "ortho", "forward", "backward"):
     case(np.fft.ihfft, R(5), norm=norm)
 case(np.fft.hfft, Z(2, 4), 5, 0)
 case(np.fft.ihfft, R(2, 5), 4)
+case(np.fft.fftfreq, 5, P())
+case(np.fft.rfftfreq, 6, d=P())
 case(np.fft.fftshift, R(5))
 case(np.fft.fftshift, R(2, 4), 1)
 case(np.fft.ifftshift, R(5))

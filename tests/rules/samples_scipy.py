@@ -140,6 +140,9 @@ for axis in (None, 0, -1, (0, 1)):
     case(sc.softmax, R(2, 3), axis)
     case(sc.log_softmax, R(2, 3), axis)
 case(sc.logsumexp, R())
+case(sc.logsumexp, R(2, 3), return_sign=True)
+case(sc.logsumexp, R(2, 3), 1, R(2, 3), return_sign=True)
+case(sc.logsumexp, R(2, 3), 0, -P(2, 3), True, True)
 case(sc.logsumexp, R(3), b=P())
 
 # ---- scipy.linalg
@@ -147,6 +150,8 @@ case(sc.logsumexp, R(3), b=P())
 for assume in (None, "gen", "sym", "pos", "her", "upper triangular", "lower triangular"):
     case(sl.solve, S(3), R(3), assume_a=assume)
 case(sl.solve, M(3), R(3, 2), transposed=True)
+case(sl.solve, M(3), R(3), assume_a="diagonal")
+case(sl.solve, M(4), R(4), assume_a="tridiagonal")
 case(sl.solve, S(3) + 0j, Z(3), assume_a="her", lower=True)
 for lower in (False, True):
     for trans in (0, 1, 2):
@@ -161,6 +166,13 @@ for lower in (False, True):
     case(sl.eigh, S(3), S(3), lower=lower)
     case(sl.eigh, S(3), S(3), lower=lower, eigvals_only=True)
     case(sl.eigvalsh, S(3), lower=lower)
+    case(sl.eigvalsh, S(4), lower=lower, subset_by_index=[1, 2])
+    case(sl.eigh, S(4), lower=lower, subset_by_index=[1, 2])
+    case(sl.eigh, S(4), S(4), lower=lower, subset_by_index=[0, 1])
+    case(sl.eigh, S(4), lower=lower, subset_by_index=[0, 2], eigvals_only=True)
+    case(sl.ldl, S(3), lower)
+    case(sl.ldl, S(4) - 3 * np.eye(4), lower)
+    case(sl.ldl, np.array([[0.1, 2.0, 0.3], [2.0, -0.1, 0.5], [0.3, 0.5, 0.2]]), lower)
     case(sl.eigvalsh, S(3), S(3), lower=lower)
     case(sl.pinvh, S(3), lower=lower)
 for a in (M(3), Z(3, 3), np.array([[1.0, 2.0], [-3.0, 0.5]])):
@@ -195,6 +207,11 @@ for f in (sl.inv, sl.det, sl.lu, sl.lu_factor):
     case(f, M(3))
     case(f, M(3)[[2, 0, 1]])
 case(sl.pinv, R(4, 2))
+case(sl.pinv, R(4, 2), rtol=1e-3)
+case(sl.pinv, R(4, 2), return_rank=True)
+case(sl.lu, M(3), permute_l=True)
+case(sl.lu, M(3), p_indices=True)
+case(sl.eig, M(3), right=False)
 case(sl.norm, R(3, 4))
 case(sl.norm, R(3, 4), 1, 0, True)
 case(sl.lu_solve, sl.lu_factor(M(3)[[2, 0, 1]]), R(3))

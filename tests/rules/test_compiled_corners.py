@@ -39,6 +39,89 @@ def test_a_branch_not_taken_does_not_poison(f):
     assert change == 0
 
 
+def guarded_entropy(x):
+    return np.sum(np.where(x > 0, x * np.log(x), 0.0))
+
+
+def guarded_exponential(x):
+    return np.sum(np.where(x < 100, np.exp(x), x))
+
+
+def guarded_square_of_exponential(x):
+    return np.sum(np.where(x < 100, np.exp(x) * np.exp(x), 0.0))
+
+
+def guarded_arc(x):
+    return np.sum(np.where(np.abs(x) < 1, np.arcsin(x) + np.arctanh(x), 0.0))
+
+
+def picked_entropy(x):
+    return np.sum((x * np.log(x))[x > 0])
+
+
+def finite_or_double(x):
+    r = x[0] / x[1]
+    return r if np.isfinite(r) else 2 * x[0]
+
+
+def exponential_that_is_dropped(x):
+    y = np.exp(x[0])
+    return x[1] if x[0] > 100 else y * x[1]
+
+
+def root_that_is_dropped(x):
+    r = np.sqrt(x[0])
+    return x[1] if x[0] <= 0 else r * x[1]
+
+
+def finite_quotients(x):
+    total = 0.0
+    for _ in range(3):
+        r = x[0] / x[1]
+        if np.isfinite(r):
+            total = total + r
+        else:
+            total = total + x[0]
+    return total
+
+
+E = math.e
+DROPPED = [
+    (guarded_root, [0.0, 4.0], [0, 1 / 4], [0, -1 / 32]),
+    (guarded_log, [0.0, 4.0], [0, 1 / 2], [0, -1 / 8]),
+    (guarded_quotient, [0.0, np.pi], [0, -1 / np.pi], [0, 2 / np.pi**2]),
+    (guarded_entropy, [0.0, 1.0], [0, 1], [0, 1]),
+    (picked_entropy, [0.0, 1.0], [0, 1], [0, 1]),
+    (guarded_exponential, [1e3, 1.0], [1, E], [0, E]),
+    (guarded_square_of_exponential, [1e3, 0.5], [0, 2 * E], [0, 4 * E]),
+    (guarded_arc, [1.0, 0.0], [0, 2], [0, 0]),
+    (finite_or_double, [1.0, 0.0], [2, 0], [0, 0]),
+    (exponential_that_is_dropped, [1e3, 2.0], [0, 1], [0, 0]),
+    (root_that_is_dropped, [0.0, 3.0], [0, 1], [0, 0]),
+    (finite_quotients, [1.0, 0.0], [3, 0], [0, 0]),
+]
+
+
+@pytest.mark.parametrize(("f", "point", "first", "second"), DROPPED)
+def test_what_is_dropped_has_no_derivative_of_any_order(f, point, first, second):
+    """The value that is not used, or its slope, is infinite."""
+    x = np.array(point)
+    units = np.eye(2)
+    gradient = srcad.grad(f)
+
+    def part(k):
+        return lambda y: srcad.grad(f)(y)[k]
+
+    with np.errstate(all="ignore"):
+        forward = [srcad.jvp(f, (x,), (e,))[1] for e in units]
+        over_reverse = np.stack([srcad.jvp(gradient, (x,), (e,))[1] for e in units])
+        twice = np.stack([srcad.grad(part(k))(x) for k in range(2)])
+        np.testing.assert_allclose(gradient(x), first, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(forward, first, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(over_reverse, np.diag(second), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(twice, np.diag(second), rtol=1e-12, atol=1e-14)
+
+
 def quotient(x, y):
     return x / y
 

@@ -11,6 +11,7 @@ of NumPy, which do not raise.
 from __future__ import annotations
 
 import builtins
+import math
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -136,6 +137,18 @@ class Elements:
                 made = self.let(plain, dtype, x, y)
                 test = self.let(operator.ne, "bool", strong, zero)
                 return self.let(select, dtype, test, made, zero)
+            case runtime.strong, [x, y]:
+                zero = self.cast(Literal(0.0), dtype)
+                made = self.let(operator.mul, dtype, x, y)
+                for factor in (x, y):
+                    test = self.let(operator.ne, "bool", factor, zero)
+                    made = self.let(select, dtype, test, made, zero)
+                return made
+            case runtime.excess, [x, y]:
+                zero, lowest = (self.cast(Literal(v), dtype) for v in (0.0, -math.inf))
+                same = self.let(select, dtype, self.let(operator.eq, "bool", x, lowest), x, zero)
+                apart = self.let(operator.sub, dtype, x, y)
+                return self.let(select, dtype, self.let(operator.eq, "bool", x, y), same, apart)
         return None
 
     def _power(self, x: Atom, y: Atom, dtype: str) -> Atom:

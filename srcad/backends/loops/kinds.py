@@ -16,7 +16,7 @@ ELEMENTWISE = {
     operator.add, operator.sub, operator.mul, operator.truediv, operator.pow, operator.neg,
     operator.pos, operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne,
     operator.abs, builtins.abs, operator.and_, operator.or_, operator.invert,
-    np.where, np.clip, runtime.over, runtime.times,
+    np.where, np.clip, runtime.over, runtime.times, runtime.strong, runtime.excess,
 }  # fmt: skip
 """What works element by element, beside ufuncs."""
 

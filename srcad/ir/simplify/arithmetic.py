@@ -17,7 +17,7 @@ from srcad.ir.core import (
 )
 from srcad.ir.infer import atom_type
 from srcad.ir.numbers import is_real_number, number_kind, number_of, real_power
-from srcad.ir.simplify.masks import is_no_mask
+from srcad.ir.simplify.masks import is_no_mask, masked_product, masked_quotient
 from srcad.ir.simplify.shortcuts import constant_product
 from srcad.ir.types import (
     Array,
@@ -48,6 +48,10 @@ def _keeps_type(
 
 def simplify_mul(b: Builder, x: Atom, y: Atom) -> Atom | None:
     for this, other in ((x, y), (y, x)):
+        if (real := _made_complex(b, this)) is not None and is_complex(atom_type(other)):
+            return (
+                b.apply(operator.mul, real, other) if this is x else b.apply(operator.mul, x, real)
+            )
         number = number_of(this)
         if number == 1 and _keeps_type(b, operator.mul, (x, y), other):
             if isinstance(other, Value) and b.given and is_no_mask(b, other):
@@ -55,6 +59,9 @@ def simplify_mul(b: Builder, x: Atom, y: Atom) -> Atom | None:
             return other
         if number == -1:
             return b.apply(operator.neg, other)
+    protected = masked_product(b, x, y)
+    if protected is not None:
+        return protected
     p, q = b.negated(x), b.negated(y)
     if p is not None and q is not None:
         return b.apply(operator.mul, p, q)
@@ -62,8 +69,69 @@ def simplify_mul(b: Builder, x: Atom, y: Atom) -> Atom | None:
         return b.apply(operator.neg, b.apply(operator.mul, p, y))
     if q is not None:
         return b.apply(operator.neg, b.apply(operator.mul, x, q))
-    shorter = constant_product(b, x, y) if b.shorten else None
+    shorter = (constant_product(b, x, y) or _quotient(b, x, y)) if b.shorten else None
     return shorter or _narrowed(b, operator.mul, x, y)
+
+
+def _made_complex(b: Builder, x: Atom) -> Atom | None:
+    """The real array that a complex zero has been added to."""
+    op = b.recipe(x)
+    if op is None or op.callee is not operator.add or is_complex(atom_type(op.args[0])):
+        return None
+    zero = op.args[1]
+    is_zero = isinstance(zero, Literal) and type(zero.value) is complex and zero.value == 0
+    return op.args[0] if is_zero and dtype_of(op.result.type) == "complex128" else None
+
+
+def _quotient(b: Builder, x: Atom, y: Atom) -> Atom | None:
+    """A reciprocal of a number times an array, as the quotient that it is."""
+    for this, other in ((x, y), (y, x)):
+        op = b.recipe(this)
+        if op is None or op.callee is not operator.truediv or number_of(op.args[0]) != 1:
+            continue
+        if not isinstance(op.result.type, Number) or not isinstance(atom_type(other), Array):
+            continue
+        made = b.apply(operator.truediv, other, op.args[1])
+        if isinstance(made, Value) and b.given and is_no_mask(b, other):
+            b.unmasked.add(made)
+        return made
+    return None
+
+
+def simplify_matmul(b: Builder, x: Atom, y: Atom) -> Atom | None:
+    """Signs go out, the identity too; a diagonal matrix multiplies rows or columns."""
+    for k, atom in enumerate((x, y)):
+        turned = b.negated(atom)
+        if turned is not None:
+            args = (turned, y) if k == 0 else (x, turned)
+            return b.apply(operator.neg, b.apply(operator.matmul, *args))
+    for this, other in ((x, y), (y, x)):
+        op, kind = b.recipe(this), atom_type(other)
+        square = op is not None and op.callee is np.eye and len(op.args) == 1 and not op.keywords
+        if square and len(dims_of(kind) or ()) == 2 and dtype_of(kind) == "float64":
+            return other
+    left, right = _diagonal(b, x), _diagonal(b, y)
+    if right is not None and len(dims_of(atom_type(x)) or ()) == 2:
+        return b.apply(operator.mul, x, right)
+    if left is not None and len(dims_of(atom_type(y)) or ()) == 2:
+        return b.apply(operator.mul, b.apply(operator.getitem, left, Literal(_COLUMN)), y)
+    return None
+
+
+_COLUMN = (slice(None), None)
+
+
+def _diagonal(b: Builder, x: Atom) -> Atom | None:
+    """The diagonal that a matrix is made of."""
+    op = b.recipe(x)
+    if op is None or op.callee is not np.diag or len(op.args) != 1 or op.keywords:
+        return None
+    return op.args[0] if len(dims_of(atom_type(op.args[0])) or ()) == 1 else None
+
+
+def is_tuple(atom: Atom) -> bool:
+    kind = atom_type(atom)
+    return isinstance(kind, TupleType) and kind.cls is tuple
 
 
 def _narrowed(b: Builder, callee: Callable[..., Any], x: Atom, y: Atom) -> Atom | None:
@@ -95,6 +163,9 @@ def _broadcast(b: Builder, x: Atom, like: Apply) -> Value:
 def simplify_truediv(b: Builder, x: Atom, y: Atom) -> Atom | None:
     if number_of(y) == 1 and _keeps_type(b, operator.truediv, (x, y), x):
         return x
+    protected = masked_quotient(b, x, y)
+    if protected is not None:
+        return protected
     p, q = b.negated(x), b.negated(y)
     if p is not None and q is not None:
         return b.apply(operator.truediv, p, q)
@@ -107,6 +178,8 @@ def simplify_truediv(b: Builder, x: Atom, y: Atom) -> Atom | None:
 
 def simplify_add(b: Builder, x: Atom, y: Atom) -> Atom | None:
     for this, other in ((x, y), (y, x)):
+        if isinstance(this, Literal) and type(this.value) is tuple and is_tuple(other):
+            return other if not this.value else None
         if number_of(this) == 0 and _keeps_type(b, operator.add, (x, y), other):
             return other
     p, q = b.negated(x), b.negated(y)
@@ -165,12 +238,24 @@ def simplify_pow(b: Builder, x: Atom, y: Atom) -> Atom | None:
 def simplify_where(b: Builder, test: Atom, x: Atom, y: Atom) -> Atom | None:
     if isinstance(test, Literal) and isinstance(test.value, bool):
         return x if test.value else y
+    if (identity := _identity(b, test, x, y)) is not None:
+        return identity
     if isinstance(atom_type(test), Number) and is_real_number(x) and is_real_number(y):
         kinds = {number_kind(x), number_kind(y)}
         if "float" in kinds and "bool" in kinds:
             x, y = (b.apply(float, a) if number_kind(a) == "bool" else a for a in (x, y))
         return b.apply(select, test, x, y)
     return _narrow_choice(b, test, x, y)
+
+
+def _identity(b: Builder, test: Atom, x: Atom, y: Atom) -> Atom | None:
+    """The identity matrix, as a choice between 1 and 0."""
+    op = b.recipe(test)
+    if op is None or op.callee is not np.eye or number_of(x) != 1.0 or number_of(y) != 0:
+        return None
+    kinds = [a.value for name, a in op.keywords if name == "dtype" and isinstance(a, Literal)]
+    is_float = isinstance(x, Literal) and type(x.value) is float
+    return b.apply(np.eye, *op.args) if kinds == [bool] and is_float else None
 
 
 def _narrow_choice(b: Builder, test: Atom, x: Atom, y: Atom) -> Atom | None:

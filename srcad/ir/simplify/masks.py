@@ -6,8 +6,10 @@ coefficient is; they are plain operators where no branch can have been.
 
 from __future__ import annotations
 
+import math
 import operator
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,22 +18,27 @@ from srcad.ir.core import (
     Atom,
     Literal,
     Value,
+    make_list,
+    make_tuple,
     select,
 )
 from srcad.ir.infer import atom_type
 from srcad.ir.numbers import is_real_number, number_of
 from srcad.ir.simplify.shortcuts import is_bounded, is_off_zero
-from srcad.ir.types import (
-    is_complex,
-)
+from srcad.ir.types import Array, Number, NumPyScalar, is_complex
 
 if TYPE_CHECKING:
     from srcad.ir.build import Builder
+
+_DEPTH = 8
+"""How far back it is looked for what a differential or a coefficient is made of."""
 
 
 def simplify_over(b: Builder, n: Atom, d: Atom) -> Atom | None:
     # Python floats raise where the quotient has no value, and exact code takes over
     if not b.exact and is_real_number(n) and is_real_number(d):
+        if is_masked(b, n) and not is_off_zero(b, d):
+            return _where_not_zero(b, (n,), operator.truediv, n, d)
         return b.apply(operator.truediv, n, d)
     if (isinstance(d, Literal) and d.value) or _is_unmasked(b, n):
         return b.apply(operator.truediv, n, d)
@@ -44,17 +51,144 @@ def simplify_times(b: Builder, w: Atom, v: Atom) -> Atom | None:
     turned = b.negated(v)
     if turned is not None:
         return b.apply(operator.neg, b.apply(runtime.times, w, turned))
-    if (not b.exact and is_real_number(w) and is_real_number(v)) or _is_unmasked(b, v):
+    if not b.exact and is_real_number(w) and is_real_number(v):
+        if is_masked(b, v) and may_be_infinite(b, w):
+            return _where_not_zero(b, (v,), operator.mul, w, v)
+        return b.apply(operator.mul, w, v)
+    if _is_unmasked(b, v):
         return b.apply(operator.mul, w, v)
     if b.shorten and is_bounded(b, w) and not is_complex(atom_type(w)):
         return b.apply(operator.mul, w, v)
     return None
 
 
+def simplify_strong(b: Builder, u: Atom, v: Atom) -> Atom | None:
+    if b.exact or not (is_real_number(u) and is_real_number(v)):
+        return None
+    suspects = [p for p, q in ((u, v), (v, u)) if is_masked(b, p) and may_be_infinite(b, q)]
+    if not suspects:
+        return b.apply(operator.mul, u, v)
+    return _where_not_zero(b, tuple(suspects), operator.mul, u, v)
+
+
+def masked_product(b: Builder, x: Atom, y: Atom) -> Atom | None:
+    """A product in which what a branch has made 0 meets what may be infinite there."""
+    for this, other in ((x, y), (y, x)):
+        if is_masked(b, this) and may_be_infinite(b, other):
+            return b.apply(runtime.times, other, this)
+    return None
+
+
+def masked_quotient(b: Builder, x: Atom, y: Atom) -> Atom | None:
+    """A quotient of what a branch has made 0, by what may be 0 there."""
+    if number_of(y) or is_off_zero(b, y) or not is_masked(b, x) or _is_unmasked(b, x):
+        return None
+    return b.apply(runtime.over, x, y)
+
+
+def _where_not_zero(
+    b: Builder, tested: tuple[Atom, ...], callee: Callable[..., Any], x: Atom, y: Atom
+) -> Atom:
+    """A product or quotient of numbers, and 0 where a factor is."""
+    made: Atom = b.apply_typed(callee, (x, y), b.typed(callee, (x, y)))
+    for factor in tested:
+        test = b.apply(operator.ne, factor, Literal(0.0))
+        made = b.apply(select, test, made, Literal(0.0))
+    return made
+
+
+_PASSES_MASKS = frozenset(
+    {
+        *(operator.neg, operator.pos, np.negative, np.broadcast_to, np.reshape, np.expand_dims),
+        *(np.transpose, np.swapaxes, np.moveaxis, np.ndarray.T, operator.truediv, np.divide),
+        *(runtime.over, operator.getitem, runtime.unbroadcast),
+    }
+)
+_MASKED_PRODUCTS = frozenset({operator.mul, np.multiply, runtime.times, runtime.strong})
+
+
+def is_masked(b: Builder, ct: Atom, depth: int = _DEPTH) -> bool:
+    """Whether a branch, a choice or an index is seen to make a differential, or parts of it, 0."""
+    if not isinstance(ct, Value):
+        return False
+    if ct.masked:
+        return True
+    op = b.origin(ct)
+    if op is None or not depth:
+        return False
+    if op.callee in (np.where, select):
+        return any(is_zero(b, a) or is_masked(b, a, depth - 1) for a in op.args[1:])
+    if op.callee in (operator.add, operator.sub, np.add, np.subtract):
+        return all(is_masked(b, a, depth - 1) for a in op.args)
+    if op.callee in _MASKED_PRODUCTS:
+        return any(is_masked(b, a, depth - 1) for a in op.args)
+    return op.callee in _PASSES_MASKS and is_masked(b, op.args[0], depth - 1)
+
+
+def is_zero(b: Builder, atom: Atom) -> bool:
+    """Whether an adjoint is 0 by construction."""
+    if isinstance(atom, Literal):
+        return number_of(atom) == 0
+    op = b.definition(atom)
+    return op is not None and op.callee in (np.zeros, np.zeros_like, runtime.zeros_like)
+
+
+_FINITE = frozenset(
+    {
+        *(operator.add, operator.sub, operator.mul, operator.neg, operator.pos, operator.matmul),
+        *(np.add, np.subtract, np.multiply, np.negative, operator.getitem, operator.abs, abs),
+        *(np.sin, np.cos, np.tanh, np.arctan, np.sqrt, np.absolute, np.sign, np.square, np.hypot),
+        *(math.sin, math.cos, math.tanh, math.atan, math.sqrt, math.hypot, math.fabs, np.copysign),
+        *(np.maximum, np.minimum, np.clip, np.where, select, np.floor, np.ceil, np.rint, np.array),
+        *(np.sum, np.mean, np.max, np.min, np.ndarray.sum, np.ndarray.mean, np.dot, np.einsum),
+        *(np.reshape, np.broadcast_to, np.expand_dims, np.transpose, np.swapaxes, np.moveaxis),
+        *(np.ndarray.T, np.concatenate, np.stack, np.take, np.real, np.imag, np.conjugate),
+        *(make_tuple, make_list, np.ndarray.tolist, list, float, np.asarray, np.ndarray.copy),
+        *(runtime.times, runtime.strong, runtime.unbroadcast, np.cumsum, np.zeros, np.ones),
+        *(np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal),
+        *(operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne, len),
+        *(np.shape, np.size, np.arange, np.eye, np.linspace, np.ndarray.astype, np.diff),
+    }
+)
+"""What is finite where its arguments are, unless they are huge."""
+
+
+def may_be_infinite(b: Builder, x: Atom, depth: int = _DEPTH) -> bool:
+    """Whether a coefficient may be infinite though the arguments of the function are not."""
+    if not isinstance(x, Value):
+        return False
+    op = b.origin(x)
+    if op is None or not depth:
+        return False
+    if op.callee in (operator.truediv, np.divide):
+        if number_of(op.args[1]) or is_off_zero(b, op.args[1]):
+            return may_be_infinite(b, op.args[0], depth - 1)
+        return True
+    if op.callee in (operator.pow, np.power):
+        power = number_of(op.args[1])
+        if power is not None and power >= 0:
+            return may_be_infinite(b, op.args[0], depth - 1)
+        return True
+    if op.callee in _FINITE:
+        return any(may_be_infinite(b, a, depth - 1) for a in op.args)
+    return isinstance(atom_type(x), (Array, Number, NumPyScalar))
+
+
+def simplify_excess(b: Builder, x: Atom, total: Atom) -> Atom | None:
+    """Of Python's numbers, a choice."""
+    if b.exact or not (is_real_number(x) and is_real_number(total)):
+        return None
+    infinite = b.apply(operator.eq, x, Literal(-math.inf))
+    same = b.apply(select, infinite, x, Literal(0.0))
+    plain = b.apply(operator.sub, x, total)
+    return b.apply(select, b.apply(operator.eq, x, total), same, plain)
+
+
 _KEEP_ZEROS_OUT = frozenset(
     {
         *(operator.neg, operator.pos, np.negative, np.broadcast_to, np.reshape, np.expand_dims),
-        *(np.transpose, np.swapaxes, np.moveaxis, np.sum, operator.truediv, np.divide),
+        *(np.transpose, np.swapaxes, np.moveaxis, np.ndarray.T, np.sum, operator.truediv),
+        np.divide,
     }
 )
 

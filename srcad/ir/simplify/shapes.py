@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 import operator
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from srcad import runtime
 from srcad.ir.core import (
+    Apply,
     Atom,
     Literal,
     Value,
@@ -17,11 +19,15 @@ from srcad.ir.core import (
     make_tuple,
 )
 from srcad.ir.infer import atom_type
-from srcad.ir.simplify.shortcuts import new_axes, total
+from srcad.ir.numbers import number_of
+from srcad.ir.simplify.shortcuts import leading_axes, new_axes, total
 from srcad.ir.types import (
+    SMALLEST,
     Array,
+    Dim,
     ListType,
     Number,
+    Size,
     dims_of,
     dtype_of,
     same_shape,
@@ -37,14 +43,20 @@ def simplify_broadcast(b: Builder, x: Atom, shape: Atom) -> Atom | None:
         kind = atom_type(op.args[0])
         if same_shape(kind, atom_type(x)) and dims_of(kind) is not None:
             return x
-    if isinstance(shape, Literal) and shape.value == () and dims_of(atom_type(x)) == ():
+    if isinstance(shape, Literal) and dims_of(atom_type(x)) == shape.value:
         return x
     op = b.recipe(x)
-    if op is not None and op.callee is np.expand_dims and _leads(op.args[0], op.args[1]):
+    if op is not None and _adds_leading(op):
         # leading axes of size 1 say nothing that the shape does not
         kind = b.typed(np.broadcast_to, (x, shape))
         return b.apply_typed(np.broadcast_to, (op.args[0], shape), kind)
     return None
+
+
+def _adds_leading(op: Apply) -> bool:
+    if op.callee is operator.getitem:
+        return leading_axes(op.args[1])
+    return op.callee is np.expand_dims and _leads(op.args[0], op.args[1])
 
 
 def _leads(x: Atom, axes: Atom) -> bool:
@@ -65,6 +77,14 @@ def simplify_shape(b: Builder, x: Atom) -> Atom | None:
     return b.apply(np.shape, root) if root is not x else None
 
 
+def simplify_size(b: Builder, x: Atom) -> Atom | None:
+    dims = dims_of(atom_type(x))
+    if dims is not None and all(isinstance(d, int) for d in dims):
+        return Literal(math.prod(dims))
+    root = shape_root(b, x)
+    return b.apply(np.size, root) if root is not x else None
+
+
 _KEEPS_SHAPE = frozenset(
     {
         *(operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.pow),
@@ -77,7 +97,8 @@ _KEEPS_SHAPE = frozenset(
             operator.ne,
             operator.abs,
         ),
-        *(np.where, runtime.over, runtime.times, operator.pos, builtins.abs),
+        *(np.where, runtime.over, runtime.times, runtime.strong, runtime.excess, runtime.evened),
+        *(operator.pos, builtins.abs),
     }
 )
 
@@ -116,6 +137,35 @@ def simplify_expand_dims(b: Builder, x: Atom, axes: Atom) -> Atom | None:
     return new_axes(b, x, axes) if b.shorten else None
 
 
+def simplify_greater(b: Builder, x: Atom, y: Atom) -> Atom | None:
+    """A small number is not greater than a size that has a name."""
+    number, kind = number_of(x), atom_type(y)
+    if number is None or not isinstance(kind, Number) or not isinstance(kind.size, Dim):
+        return None
+    least = SMALLEST if isinstance(kind.size.base, str) else 0
+    return Literal(False) if number <= max(least - kind.size.drop, 0) else None
+
+
+def simplify_fitted(b: Builder, x: Atom, n: Atom, axis: Atom) -> Atom | None:
+    """What has the length already."""
+    places, kind = _places(x, axis), atom_type(n)
+    dims = dims_of(atom_type(x))
+    if places is None or not dims or not isinstance(kind, Number):
+        return None
+    size = dims[places[0][0]]
+    if size is None:
+        return None
+    return x if size in (kind.size, number_of(n)) else None
+
+
+def simplify_equal(b: Builder, x: Atom, y: Atom) -> Atom | None:
+    """Sizes that types prove to be the same."""
+    one, other = atom_type(x), atom_type(y)
+    if isinstance(one, Number) and isinstance(other, Number) and one.size is not None:
+        return Literal(True) if one.size == other.size else None
+    return None
+
+
 def simplify_len(b: Builder, x: Atom) -> Atom | None:
     """The length that an array or list has by the way it is made."""
     dims = dims_of(atom_type(x))
@@ -150,16 +200,49 @@ def _is_integer(atom: Atom) -> bool:
 
 
 def simplify_transpose(b: Builder, x: Atom, axes: Atom | None = None) -> Atom | None:
+    """By the attribute, where the axes are reversed."""
     known = dims_of(atom_type(x))
-    if axes is None:
-        return x if known is not None and len(known) < 2 else None
-    if (
-        isinstance(axes, Literal)
-        and axes.value == tuple(range(len(known or ())))
-        and known is not None
-    ):
+    if known is None:
+        return None
+    rank = len(known)
+    if axes is not None and not isinstance(axes, Literal):
+        return None
+    order = tuple(range(rank))[::-1] if axes is None else axes.value
+    return _permuted(b, x, order) if isinstance(order, tuple) else None
+
+
+def _permuted(b: Builder, x: Atom, order: tuple[int, ...]) -> Atom | None:
+    rank = len(order)
+    if order == tuple(range(rank)):
         return x
+    if order == tuple(range(rank))[::-1] and isinstance(atom_type(x), Array):
+        return b.apply(np.ndarray.T, x)
     return None
+
+
+def simplify_swapaxes(b: Builder, x: Atom, one: Atom, other: Atom) -> Atom | None:
+    """Of a matrix the transpose."""
+    places = _places(x, one, other)
+    if places is None:
+        return None
+    order = list(range(len(dims_of(atom_type(x)) or ())))
+    (p,), (q,) = places
+    order[p], order[q] = q, p
+    return _permuted(b, x, tuple(order))
+
+
+def _places(x: Atom, *axes: Atom) -> list[list[int]] | None:
+    """Axes that are known, counted from the first one."""
+    rank = len(dims_of(atom_type(x)) or ())
+    found = []
+    for axis in axes:
+        if not isinstance(axis, Literal):
+            return None
+        parts = axis.value if isinstance(axis.value, tuple) else (axis.value,)
+        if not all(type(p) is int and -rank <= p < rank for p in parts):
+            return None
+        found.append([p % rank for p in parts])
+    return found
 
 
 def simplify_reshape(b: Builder, x: Atom, shape: Atom, order: Atom | None = None) -> Atom | None:
@@ -176,6 +259,8 @@ def simplify_reshape(b: Builder, x: Atom, shape: Atom, order: Atom | None = None
             return x
     if isinstance(shape, Literal) and shape.value in (-1, (-1,)) and len(dims_of(kind) or ()) == 1:
         return x
+    if isinstance(shape, Literal) and shape.value == () and dims_of(kind) == ():
+        return x
     made = b.recipe(x)
     if op is not None and op.callee is np.shape and made is not None and made.callee is np.array:
         like = atom_type(op.args[0])
@@ -186,17 +271,48 @@ def simplify_reshape(b: Builder, x: Atom, shape: Atom, order: Atom | None = None
 
 
 def simplify_moveaxis(b: Builder, x: Atom, source: Atom, target: Atom) -> Atom | None:
-    if isinstance(source, Literal) and isinstance(target, Literal) and source.value == target.value:
-        return x
-    return None
+    places = _places(x, source, target)
+    if places is None or len(places[0]) != len(places[1]):
+        return None
+    rank = len(dims_of(atom_type(x)) or ())
+    order = [k for k in range(rank) if k not in places[0]]
+    for place, axis in sorted(zip(places[1], places[0], strict=True)):
+        order.insert(place, axis)
+    return _permuted(b, x, tuple(order))
 
 
 def simplify_transposed(b: Builder, x: Atom) -> Atom | None:
-    """The transpose of a transpose."""
+    """The transpose of a transpose, or of a negative."""
+    known = dims_of(atom_type(x))
+    if known is not None and len(known) < 2:
+        return x
     op = b.origin(x)
     if op is not None and op.callee is np.ndarray.T:
         return op.args[0]
-    return None
+    turned = b.negated(x)
+    return None if turned is None else b.apply(operator.neg, b.apply(np.ndarray.T, turned))
+
+
+def plain_index(index: Atom, rank: int | None) -> Atom:
+    """An index without what says nothing: an ellipsis that stands for few axes, whole last axes."""
+    if not isinstance(index, Literal) or type(index.value) is not tuple or rank is None:
+        return index
+    parts = index.value
+    if not all(p is None or p is Ellipsis or type(p) in (int, slice) for p in parts):
+        return index
+    left = rank - sum(type(p) in (int, slice) for p in parts)
+    dots = [k for k, p in enumerate(parts) if p is Ellipsis]
+    if left < 0 or len(dots) > 1 or not parts:
+        return index
+    if dots and (left < 2 or dots[0] == len(parts) - 1):
+        place = dots[0]
+        parts = (*parts[:place], *(slice(None),) * left, *parts[place + 1 :])
+        dots = []
+    while not dots and len(parts) > 1 and type(parts[-1]) is slice and parts[-1] == slice(None):
+        parts = parts[:-1]
+    if parts == index.value and len(parts) != 1:
+        return index
+    return Literal(parts if len(parts) != 1 else parts[0])
 
 
 def simplify_astype(b: Builder, x: Atom, dtype: Atom) -> Atom | None:
@@ -243,7 +359,7 @@ def simplify_unbroadcast(
         return b.apply(np.broadcast_to, x, shape)
     pairs = list(enumerate(zip(have[extra:], want, strict=True)))
     stretched = tuple(k for k, (h, w) in pairs if w == 1 and h != 1)
-    if any(h != w or h is None for k, (h, w) in pairs if k not in stretched):
+    if not all(_agree(h, w) for k, (h, w) in pairs if k not in stretched):
         return None
     if extra:
         x = total(b, x, axis=Literal(tuple(range(extra)) if extra > 1 else 0))
@@ -253,11 +369,26 @@ def simplify_unbroadcast(
     return x
 
 
+def _agree(one: Size, other: Size) -> bool:
+    """Whether sizes that go together are equal: they are if neither can be 1."""
+    return (one == other and one is not None) or (_is_many(one) and _is_many(other))
+
+
+def _is_many(size: Size) -> bool:
+    if isinstance(size, Dim):
+        return isinstance(size.base, str) and not size.drop
+    return size is not None and size >= SMALLEST
+
+
 def simplify_getitem(b: Builder, x: Atom, index: Atom) -> Atom | None:
     """An item of what was just put together; of a negative, the negative of an item."""
     turned = b.negated(x)
     if turned is not None and isinstance(index, Literal):
         return b.apply(operator.neg, b.apply(operator.getitem, turned, index))
+    known = dims_of(atom_type(x)) if isinstance(atom_type(x), Array) else None
+    plain = plain_index(index, None if known is None else len(known))
+    if plain is not index:
+        return b.apply(operator.getitem, x, plain)
     op = b.origin(x)
     if op is None or not isinstance(index, Literal) or type(index.value) is not int:
         return None

@@ -20,7 +20,7 @@ import numpy as np
 from srcad.ir.core import Atom, Literal, Value
 from srcad.ir.infer import atom_type
 from srcad.ir.numbers import number_of
-from srcad.ir.types import Array, dims_of, same_shape
+from srcad.ir.types import Array, Number, dims_of, same_shape
 
 if TYPE_CHECKING:
     from srcad.ir.build import Builder
@@ -29,18 +29,32 @@ _ALL = slice(None)
 
 
 def constant_product(b: Builder, x: Atom, y: Atom) -> Atom | None:
-    """A number times a product with a number.
+    """A number times a product with a number, or a quotient of one.
 
     One of them is a power of two, so that rounding is the same in either order.
     """
     for this, other in ((x, y), (y, x)):
         factor = number_of(this)
-        if not factor:
-            continue
-        found = _scaled(b, factor, other, 1)
+        found = _scaled(b, factor, other, 1) if factor else _scaled_quotient(b, this, other)
         if found is not None:
             return found
     return None
+
+
+def _scaled_quotient(b: Builder, quotient: Atom, product: Atom) -> Atom | None:
+    """`(1 / n) * 2` or `(1 / n) * (2 * x)`: 2 goes to the 1."""
+    op = b.recipe(quotient)
+    if op is None or op.callee is not operator.truediv or not isinstance(op.result.type, Number):
+        return None
+    above, below = number_of(op.args[0]), op.args[1]
+    inner = b.recipe(product)
+    factor, rest = number_of(product), None
+    if factor is None and inner is not None and inner.callee is operator.mul:
+        factor, rest = number_of(inner.args[0]), inner.args[1]
+    if above is None or not factor or not _is_power_of_two(factor):
+        return None
+    made = b.apply(operator.truediv, Literal(above * factor), below)
+    return made if rest is None else b.apply(operator.mul, made, rest)
 
 
 def _scaled(b: Builder, factor: float, product: Atom, depth: int) -> Atom | None:
@@ -76,6 +90,9 @@ def total(b: Builder, x: Atom, **named: Any) -> Atom:
     """The sum of an array: of what it is the negative of, as an inner product, by the method."""
     if not b.shorten:
         return b.apply(np.sum, x, **named)
+    number = scalar_of(b, x)
+    if not named and number is not x and isinstance(atom_type(number), Number):
+        return b.apply(operator.mul, number, b.apply(np.size, x))
     negative = b.negated(x)
     if negative is not None:
         return b.apply(operator.neg, total(b, negative, **named))
@@ -119,6 +136,16 @@ def without_new_axes(index: Atom) -> tuple[Any, ...] | None:
     if not all(p is None or p is Ellipsis or (isinstance(p, slice) and p == _ALL) for p in parts):
         return None
     return tuple(0 if p is None else p for p in parts) if None in parts else None
+
+
+def leading_axes(index: Atom) -> bool:
+    """Whether an index adds axes before all others, and does nothing else."""
+    if not isinstance(index, Literal):
+        return False
+    parts = index.value if isinstance(index.value, tuple) else (index.value,)
+    new = [p is None for p in parts]
+    rest = parts[sum(new) :]
+    return any(new) and all(new[: sum(new)]) and all(type(p) is slice and p == _ALL for p in rest)
 
 
 # ---- divisors that are not zero
