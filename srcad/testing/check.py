@@ -81,8 +81,9 @@ def check_rule(
 ) -> CheckReport:
     """Check the derivative of `function` at `args`, and the derivative of that.
 
-    `args` and `kwargs` are those of a call; numbers and arrays of floats or complex numbers among
-    `args`, of any shapes, are differentiated, or those at `argnums`. The first order is that of
+    `args` and `kwargs` are those of a call. It is differentiated by the arguments at `argnums`, or
+    by those the rule has a derivative for: numbers and arrays of floats or complex numbers, of any
+    shapes. Choose a point where all of them matter, off kinks and ties. The first order is that of
     `check_grads`. At the second, `jvp` and `vjp` of the derivative in a fixed direction are
     compared with its differences, and with each other by duality (Griewank and Walther, Evaluating
     Derivatives, 2nd ed., section 3.2).
@@ -95,6 +96,9 @@ def check_rule(
     import srcad
 
     chosen = positions(argnums, args)
+    rule = srcad.rules.lookup(function)
+    if argnums is None and rule is not None:
+        chosen = _with_derivative(rule, chosen)
     check = _Check(function, args, chosen, kwargs, rtol, srcad, seed)
     check.first(("fwd", "rev"))
     tangent = tangent_along(len(check.x), srcad.jvp, check.f, check.v)
@@ -102,6 +106,14 @@ def check_rule(
     again.first(("fwd", "rev"), traced=False)
     second = {f"{what} of that": by for what, by in again.report.compared.items()}
     return CheckReport({**check.report.compared, **second}, check.report.skipped)
+
+
+def _with_derivative(rule: Any, places: tuple[int, ...]) -> tuple[int, ...]:
+    """Those positions of a call that a rule has a derivative for."""
+    names = list(rule.parameters.parameters.values())
+    last = len(names) - 1
+    at = [names[min(k, last)] for k in places]  # `*operands` takes all that follow
+    return tuple(k for k, p in zip(places, at, strict=True) if p.name in rule.wrt) or places
 
 
 class _Check:
