@@ -55,6 +55,8 @@ X = np.array([0.4, -1.3, 0.9, 2.0])
 M = np.array([[0.4, -1.3, 0.9], [2.0, 0.1, -0.6]])
 W1 = np.array([[0.3, -0.2], [0.5, 0.1], [-0.4, 0.7]])
 W2 = np.array([[1.1], [-0.9]])
+SPD = np.array([[3.0, 0.4, 0.1], [0.4, 2.0, 0.3], [0.1, 0.3, 1.0]])
+DIRECTION = (M[::-1].copy(), np.ones(3), np.ones(2))
 
 GOLDENS = [
     Golden(primals.straight_line, "grad", (0.7, 1.3), (0, 1)),
@@ -104,6 +106,26 @@ GOLDENS = [
         (0, 3),
     ),
     Golden(primals.two_buffers, "grad", (X, X[::-1].copy(), 3), (0, 1)),
+    Golden(primals.rules_reductions, "grad", (M, X[:3].copy(), X[:2].copy())),
+    Golden(primals.rules_reductions, "jvp", (M, X[:3].copy(), X[:2].copy()), direction=DIRECTION),
+    Golden(primals.rules_norms, "grad", (M, X[:2].copy()), (0, 1)),
+    Golden(primals.rules_choices, "grad", (X, X[::-1].copy()), (0, 1)),
+    Golden(primals.rules_elementwise, "grad", (X, X[::-1].copy()), (0, 1)),
+    Golden(primals.rules_exponentials, "grad", (X,)),
+    Golden(primals.rules_products, "grad", (M, W1, X[:2].copy()), (0, 1, 2)),
+    Golden(primals.rules_solvers, "grad", (SPD, X[:3].copy()), (0, 1)),
+    Golden(primals.rules_determinants, "grad", (SPD,)),
+    Golden(primals.rules_factors, "grad", (SPD, X[:3].copy())),
+    Golden(primals.rules_eigenvalues, "grad", (SPD, X[:3].copy())),
+    Golden(primals.rules_eigenvectors, "grad", (SPD, X[:3].copy())),
+    Golden(primals.rules_eigenvectors, "jvp", (SPD, X[:3].copy()), direction=(SPD, X[:3].copy())),
+    Golden(primals.rules_singular_values, "grad", (M,)),
+    Golden(primals.rules_joins, "grad", (X[:3].copy(), X[1:].copy(), np.ones(6)), (0, 1)),
+    Golden(primals.rules_matrices, "grad", (SPD, X[:3].copy()), (0, 1)),
+    Golden(primals.rules_scans, "grad", (X, X[:2].copy()), (0, 1)),
+    Golden(primals.rules_picks, "grad", (X, np.array([1, 1, 3]), X[:3].copy()), (0, 2)),
+    Golden(primals.rules_spectra, "grad", (X,)),
+    Golden(primals.rules_grids, "grad", (0.7, 1.3, X[:3].copy()), (0, 1, 2)),
 ]
 
 

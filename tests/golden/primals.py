@@ -269,3 +269,104 @@ def two_buffers(u, f, n):
         old, u = u, old
         u[1:-1] = 0.5 * (old[2:] + old[:-2] - f[1:-1])
     return np.sum(u**2)
+
+
+# ---- rules, a few in each: what the derivative of one call looks like
+
+
+def rules_reductions(x, u, w):
+    mean = np.mean(x, axis=0)
+    spread = np.var(x, axis=0, ddof=1)
+    largest = np.max(x, axis=1)
+    product = np.prod(x, axis=1)
+    return (mean + spread) @ u + (largest * product) @ w
+
+
+def rules_norms(x, w):
+    centred = x / np.std(x)
+    lengths = np.linalg.norm(centred, axis=1)
+    return lengths @ w / np.linalg.norm(w)
+
+
+def rules_choices(x, y):
+    low = np.clip(x, -1.0, 1.5)
+    high = np.maximum(low, y)
+    entropy = np.where(x > 0, x * np.log(np.abs(x)), 0)
+    return np.sum(high * np.abs(y) + entropy)
+
+
+def rules_elementwise(x, y):
+    soft = np.logaddexp(x, y)
+    turn = np.arctan2(y, x) * np.hypot(x, y)
+    return np.sum(soft * turn + np.exp(x) ** y)
+
+
+def rules_exponentials(x):
+    share = np.exp(x - np.log(np.sum(np.exp(x))))
+    return -np.sum(share * np.log1p(share)) + np.sum(np.tanh(x))
+
+
+def rules_products(a, b, x):
+    pairs = np.einsum("ij,jk->ik", a, b)
+    return np.trace(pairs) + x @ pairs @ x + np.sum(np.outer(x, x) * pairs)
+
+
+def rules_solvers(a, b):
+    x = np.linalg.solve(a, b)
+    return x @ x + np.trace(np.linalg.inv(a)) + np.linalg.slogdet(a)[1]
+
+
+def rules_determinants(a):
+    return np.linalg.det(a) + np.trace(np.linalg.matrix_power(a, 3))
+
+
+def rules_factors(a, u):
+    return np.linalg.cholesky(a)[-1] @ u
+
+
+def rules_eigenvalues(a, u):
+    values, _ = np.linalg.eigh(a)
+    return np.log(values) @ u
+
+
+def rules_eigenvectors(a, u):
+    values, vectors = np.linalg.eigh(a)
+    return vectors[:, 0] ** 2 @ u + values[-1]
+
+
+def rules_singular_values(x):
+    return np.sum(np.log(np.linalg.svd(x, compute_uv=False)))
+
+
+def rules_joins(x, y, c):
+    joined = np.concatenate((x, y))
+    rows = np.stack((x, y), axis=-1)
+    padded = np.pad(x, 1)
+    return joined @ c + np.sum(rows @ rows.T) + np.tile(padded, 2) @ np.repeat(padded, 2)
+
+
+def rules_matrices(a, x):
+    weights = np.diag(x) @ a.T + np.tril(a)
+    return np.sum(np.transpose(weights.reshape(3, 3, 1), (2, 0, 1)) ** 2)
+
+
+def rules_scans(x, c):
+    paths = np.cumsum(x) * np.cumprod(x)
+    slopes = np.diff(x) * np.gradient(x)[1:]
+    return np.trapezoid(paths, dx=0.5) + np.sum(slopes) + np.sum(np.convolve(x, c))
+
+
+def rules_picks(x, i, f):
+    chosen = np.take(x, i) * x[i]
+    lines = np.interp(x, np.array([-2.0, 0.0, 2.5]), f)
+    return np.sum(chosen) + np.sort(x) @ lines + np.median(x)
+
+
+def rules_spectra(x):
+    power = np.abs(np.fft.rfft(x)) ** 2
+    return np.sum(np.log(1 + power))
+
+
+def rules_grids(a, b, c):
+    x = np.linspace(a, b, 5)
+    return np.sum(np.polyval(c, x) * np.average(x, weights=x * x))
