@@ -26,5 +26,5 @@ def guard_clauses_grad(x):
             x_bar = 2 * x
             root_bar = 0.0
         # line 39: root = math.sqrt(x)
-        x_bar += root_bar / (2 * root)
+        x_bar += root_bar / (2 * root) if root_bar != 0.0 else 0.0
     return x_bar

@@ -20,7 +20,7 @@ def heat_steps_grad(u, steps):
     # line 184: for _ in range(steps):
     for size, size2 in reversed(stack):
         # line 186: u = np.concatenate((u[:1], inner, u[-1:]))
-        split = np.split(u_bar, [1, 1 + size], 0)
+        split = np.split(u_bar, [1, 1 + size])
         item = split[0]
         inner_bar = split[1]
         u_bar = np.zeros(size2)
