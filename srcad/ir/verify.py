@@ -112,11 +112,12 @@ class _Verifier:
                 self.fail(f"{atom!r} is neither a value nor a literal")
 
     def consume(self, array: Value, op: Op) -> None:
-        """Note that the memory of an array is written, by whatever name."""
+        """Note that a container is written, and the array that an array is a view of."""
         if array not in self.consumed:
             self.consumed[array] = op
-            for source in self.sources.get(array, ()):
-                self.consume(source, op)
+            if isinstance(array.type, Array):
+                for source in self.sources.get(array, ()):
+                    self.consume(source, op)
 
     def is_stale(self, value: Value) -> bool:
         """Whether a value, or an array it is a view of, has been written over."""
