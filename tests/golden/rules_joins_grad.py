@@ -8,15 +8,21 @@ def rules_joins_grad(x, y, c):
     for x: f8[n], y: f8[n], c: f8[m].
     """
     # ---- forward sweep
+    joined = np.concatenate((x, y))
     rows = np.stack((x, y), axis=-1)
     padded = np.pad(x, 1)
+    joined @ c
+    prod = rows @ rows.T
+    tile = np.tile(padded, 2)
+    repeat = np.repeat(padded, 2)
+    tile @ repeat
     # ---- reverse sweep
     # line 345: return joined @ c + np.sum(rows @ rows.T) + np.tile(padded, 2) @ np.repeat(padde ...
-    spread = np.broadcast_to(1.0, np.shape(rows @ rows.T))
+    spread = np.broadcast_to(1.0, np.shape(prod))
     rows_bar = spread @ rows + (rows.T @ spread).T
     size = len(padded)
-    total = np.sum(np.reshape(np.repeat(padded, 2), [2, size]), (0,))
-    padded_bar = np.sum(np.reshape(np.tile(padded, 2), [size, 2]), 1) + total
+    total = np.sum(np.reshape(repeat, [2, size]), (0,))
+    padded_bar = np.sum(np.reshape(tile, [size, 2]), 1) + total
     # line 344: padded = np.pad(x, 1)
     x_bar = padded_bar[1:-1]
     # line 343: rows = np.stack((x, y), axis=-1)

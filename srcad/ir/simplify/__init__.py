@@ -13,11 +13,12 @@ from srcad import runtime
 from srcad.ir.core import Atom
 from srcad.ir.simplify.arithmetic import (
     simplify_add,
+    simplify_conjugate,
     simplify_matmul,
     simplify_mul,
     simplify_neg,
     simplify_pow,
-    simplify_real_part,
+    simplify_real,
     simplify_sub,
     simplify_truediv,
     simplify_where,
@@ -80,7 +81,7 @@ SIMPLIFY: dict[Callable[..., Any], Callable[..., Atom | None]] = {
     np.swapaxes: simplify_swapaxes,
     np.ndarray.T: simplify_transposed,
     np.ndarray.astype: simplify_astype,
-    np.real: simplify_real_part,
-    np.conjugate: simplify_real_part,
+    np.real: simplify_real,
+    np.conjugate: simplify_conjugate,
 }
 """Each gives a simpler value of a call, or None; it may build operations on the way."""

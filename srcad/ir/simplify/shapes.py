@@ -27,7 +27,6 @@ from srcad.ir.types import (
     Dim,
     ListType,
     Number,
-    Size,
     dims_of,
     dtype_of,
     same_shape,
@@ -359,7 +358,7 @@ def simplify_unbroadcast(
         return b.apply(np.broadcast_to, x, shape)
     pairs = list(enumerate(zip(have[extra:], want, strict=True)))
     stretched = tuple(k for k, (h, w) in pairs if w == 1 and h != 1)
-    if not all(_agree(h, w) for k, (h, w) in pairs if k not in stretched):
+    if any(h != w or h is None for k, (h, w) in pairs if k not in stretched):
         return None
     if extra:
         x = total(b, x, axis=Literal(tuple(range(extra)) if extra > 1 else 0))
@@ -367,17 +366,6 @@ def simplify_unbroadcast(
         axes = Literal(stretched if len(stretched) > 1 else stretched[0])
         x = total(b, x, axis=axes, keepdims=Literal(True))
     return x
-
-
-def _agree(one: Size, other: Size) -> bool:
-    """Whether sizes that go together are equal: they are if neither can be 1."""
-    return (one == other and one is not None) or (_is_many(one) and _is_many(other))
-
-
-def _is_many(size: Size) -> bool:
-    if isinstance(size, Dim):
-        return isinstance(size.base, str) and not size.drop
-    return size is not None and size >= SMALLEST
 
 
 def simplify_getitem(b: Builder, x: Atom, index: Atom) -> Atom | None:
