@@ -49,7 +49,7 @@ def first_call(function: Callable[..., Any]) -> float:
 
 def fresh_functions(folder: Path, count: int) -> list[Callable[..., Any]]:
     """Copies of the function, each in a module of its own."""
-    return [_module(folder, k).model for k in range(count)]  # type: ignore[no-any-return]
+    return [_module(folder, k).model for k in range(count)]
 
 
 def _module(folder: Path, k: int) -> ModuleType:
