@@ -99,18 +99,25 @@ def geometric_mean(records: Iterable[Record], column: Ratio) -> float | None:
     return statistics.geometric_mean(there) if there else None
 
 
+FIRST = {"plain": 0.1}
+"""The most seconds that a first call may take."""
+
+
 def first_calls(records: Mapping[str, Record], engines: Sequence[str]) -> list[str]:
     """What the first call takes more than later ones, in milliseconds."""
     rows = [
-        [name, *(_milliseconds(record["first call"].get(e)) for e in engines)]
+        [name, *(_milliseconds(record["first call"].get(e), FIRST.get(e)) for e in engines)]
         for name, record in records.items()
         if record["first call"]
     ]
     return table(["first call, ms", *engines], rows)
 
 
-def _milliseconds(seconds: float | None) -> str:
-    return "–" if seconds is None else f"{seconds * 1e3:.0f}"
+def _milliseconds(seconds: float | None, most: float | None) -> str:
+    if seconds is None:
+        return "–"
+    text = f"{seconds * 1e3:.0f}"
+    return text if most is None else f"{text} {'≤' if seconds <= most else '>'} {most * 1e3:g}"
 
 
 def refusals(records: Mapping[str, Record]) -> list[str]:
