@@ -14,6 +14,7 @@ from srcad.ir import Atom, Literal, Loc, Value
 from srcad.ir.build import Builder
 from srcad.ir.core import make_list, make_tuple
 from srcad.ir.infer import atom_type
+from srcad.ir.places import place_of
 from srcad.ir.sharing import READ_ONLY, holds_arrays, views
 from srcad.ir.simplify.shortcuts import without_new_axes
 from srcad.ir.types import (
@@ -36,7 +37,7 @@ from srcad.transform import spaces
 
 def refuse_hidden(loc: Loc | None, kind: Type) -> NoReturn:
     """Active data went through an object of a type that cannot be followed."""
-    place = None if loc is None else Place(loc.file, loc.line, loc.column, loc.text)
+    place = place_of(loc)
     if is_text(kind):
         raise NotDifferentiable(
             place,

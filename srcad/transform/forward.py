@@ -40,6 +40,7 @@ from srcad.ir import (
 from srcad.ir.build import Builder
 from srcad.ir.core import Handler, make_dict, make_list, make_tuple, select
 from srcad.ir.infer import atom_type
+from srcad.ir.places import place_of
 from srcad.ir.types import (
     Array,
     DictType,
@@ -58,7 +59,7 @@ from srcad.ir.walk import map_atoms, results, values_read
 from srcad.rules import Rule
 from srcad.transform import spaces
 from srcad.transform.adjoints import refuse_hidden
-from srcad.transform.pullback import Bound, Transposer, bind, missing_rule, place_of
+from srcad.transform.pullback import Bound, Transposer, bind, missing_rule
 from srcad.transform.updates import dict_item
 from srcad.transform.writes import Volatile, is_view_of, laid_out, writes_arrays
 

@@ -1,13 +1,15 @@
 """What has no derivative is refused: the argument by its name, the function by its place."""
 
 import dataclasses
+import statistics
+import traceback
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import srcad
-from srcad.errors import NotDifferentiable, UnsupportedValue
+from srcad.errors import MissingRule, NotDifferentiable, UnsupportedValue
 
 
 def f(x, y, mode="a"):
@@ -203,3 +205,23 @@ def test_a_result_that_is_none_at_run_time(derivative):
     assert np.max(derivative(none_after_all)(20.0)) in (40.0, 400.0)
     with pytest.raises(TypeError, match="returned None"):
         derivative(none_after_all)(2.0)
+
+
+def deviates(x):
+    y = 2 * x
+    return statistics.NormalDist(0.0, 1.0).inv_cdf(y)
+
+
+@pytest.mark.parametrize("derivative", [srcad.grad, srcad.derivative, srcad.jacobian])
+def test_what_is_refused_in_a_library_tells_the_line_that_called_it(derivative):
+    with pytest.raises(MissingRule) as found:
+        derivative(deviates)(0.2)
+    assert found.value.file == statistics.__file__
+    (call,) = found.value.place.callers
+    assert (call.file, call.text.strip()) == (
+        __file__,
+        "return statistics.NormalDist(0.0, 1.0).inv_cdf(y)",
+    )
+    assert f"called at {call}: {call.text.strip()}" in str(found.value)
+    frames = traceback.extract_tb(found.tb)
+    assert not any("frontend/expressions" in frame.filename for frame in frames)
