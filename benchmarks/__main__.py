@@ -22,7 +22,7 @@ from benchmarks.plotting import plot
 def main(argv: Sequence[str] | None = None) -> int:
     options = _options(argv)
     tiny, without = options.tiny, tuple(options.without)
-    rounds, budget, most = (1, 1e-4, 3) if tiny else (5, 0.01, None)
+    rounds, budget, most = (1, 1e-4, 3) if tiny else (9, 0.005, None)
     sections: dict[str, tuple[Any, Callable[[], dict[str, Any]]]] = {
         "scalar": (scalar, lambda: scalar.measure(rounds, budget, most)),
         "loops": (loops, lambda: loops.measure(rounds, budget, tiny, without)),
