@@ -10,7 +10,8 @@
     dispatch    what a call of compiled code costs besides the code
 
 Whatever is compared is timed in turns, so that a machine that slows down slows down both; with one
-thread, since two on a busy machine wait for each other.
+thread, since two on a busy machine wait for each other; and by processor time, which is that of the
+clock where one thread has a processor to itself.
 """
 
 import os

@@ -66,14 +66,14 @@ def compare(
     runs, first, refused, wrong = {}, {}, {}, []
     right: tuple[Any, Any] | None = None
     for name in engines:
-        start = time.perf_counter()
+        start = time.process_time()
         try:
             run = ENGINES[name](workload, args)
             value, gradients = run()
         except Exception as error:  # whatever a package raises for what it cannot do
             refused[name] = reason(error)
             continue
-        first[name] = time.perf_counter() - start
+        first[name] = time.process_time() - start
         if gradients is not None and right is None:
             right = value, gradients
         elif not agree(value, gradients, right):

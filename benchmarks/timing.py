@@ -1,4 +1,4 @@
-"""Timing in turns."""
+"""Timing in turns, by the time of the processor: what other programs take of it does not count."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SLOW = 0.5
 def seconds_per_call(calls: Sequence[Call], rounds: int, budget: float) -> list[float]:
     """The time of each call, as the best of `rounds` turns of about `budget` seconds each.
 
-    The best is what the code costs where nothing else wants the machine.
+    The best is what the code costs where nothing else wants the caches.
     """
     loops = [_loops(call, budget) for call in calls]
     best = [float("inf")] * len(calls)
@@ -44,7 +44,7 @@ def _loops(call: Call, budget: float) -> int:
 
 def _timed(call: Call, count: int) -> float:
     loop = range(count)
-    start = time.perf_counter()
+    start = time.process_time()
     for _ in loop:
         call()
-    return time.perf_counter() - start
+    return time.process_time() - start
