@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         record[name] = measured()
         print(module.TITLE)
         print("\n".join(f"  {line}".rstrip() for line in module.lines(record[name])), flush=True)
-    options.json.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
+    options.json.write_text(json.dumps(record, indent=1) + "\n")
     print(f"written to {options.json}, after {time.perf_counter() - start:.0f} s")
     if "scaling" in record:
         print(plot(record["scaling"], options.json))

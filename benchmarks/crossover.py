@@ -90,7 +90,7 @@ def lines(result: dict[str, Any]) -> list[str]:
     """What to print."""
     head = f"{'n, m':>8}" + "".join(f"{method:>14}" for method in METHODS)
     rows = [
-        f"{shape:>8}" + "".join(f"{ratio:14.1f}" for ratio in ratios.values())
+        f"{shape:>8}" + "".join(f"{ratios[method]:14.1f}" for method in METHODS)
         for shape, ratios in result.items()
     ]
     worst = max(r["jacobian"] / min(r["jacfwd"], r["jacrev"]) for r in result.values())

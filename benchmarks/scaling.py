@@ -120,7 +120,7 @@ def lines(result: dict[str, Any]) -> list[str]:
             sizes = list(ratios)
             flat = max(ratios.values()) / min(ratios.values())
             rows.append([f"{name}: {pair}", *map(figure, ratios.values()), figure(flat)])
-    text = table(["", *sizes, "largest/smallest"], rows)
+    text = table(["n numbers, n steps", *sizes, "largest/smallest"], rows)
     kept = [
         [name, f"{found['bytes']['said']:.0f}", f"{found['bytes']['measured']:.0f}"]
         for name, found in result.items()
