@@ -74,7 +74,7 @@ def simplify_strong(b: Builder, u: Atom, v: Atom) -> Atom | None:
 def masked_product(b: Builder, x: Atom, y: Atom) -> Atom | None:
     """A product in which what a branch has made 0 meets what may be infinite there."""
     for this, other in ((x, y), (y, x)):
-        if is_masked(b, this) and may_be_infinite(b, other):
+        if is_masked(b, this) and not _is_unmasked(b, this) and may_be_infinite(b, other):
             return b.apply(runtime.times, other, this)
     return None
 
