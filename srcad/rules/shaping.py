@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from srcad.errors import MissingRule
+from srcad.rules.axes import inverse
 from srcad.rules.intrinsics import unbroadcast
 from srcad.rules.registry import (
     composition,
@@ -68,7 +69,7 @@ def atleast(ct, *arys):
 def transpose(ct, a, axes=None):
     if axes is None:
         return np.transpose(ct)
-    return np.transpose(ct, np.argsort(np.mod(axes, np.ndim(a))))
+    return np.transpose(ct, inverse(axes, np.ndim(a)))
 
 
 @linear(*methods("transpose"), wrt="self")
@@ -77,7 +78,7 @@ def transpose_method(ct, self, *axes):
         return np.transpose(ct)
     if is_sequence(axes[0]):
         axes = axes[0]
-    return np.transpose(ct, np.argsort(np.mod(axes, np.ndim(self))))
+    return np.transpose(ct, inverse(axes, np.ndim(self)))
 
 
 @linear(*methods("T"), wrt="self")

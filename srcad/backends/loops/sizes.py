@@ -477,7 +477,8 @@ class Shapes:
             return self._broadcast(s for s in shapes if s is not None)
         if callee is runtime.unbroadcast:
             wanted = self.known(args[1])
-            return shape_of(wanted) if isinstance(wanted, Several) else None
+            shape = shape_of(wanted) if isinstance(wanted, Several) else None
+            return shape if shape is None else self._unbroadcast(self.of(args[0]), shape)
         if callee in (np.zeros, np.ones, np.empty) and args:
             return shape_of(self.known(args[0]))
         if callee in (np.matmul, operator.matmul, np.dot):
@@ -495,6 +496,13 @@ class Shapes:
             return None
         self._pictures[op] = shown
         return shown.sizes
+
+    def _unbroadcast(self, sizes: Sizes | None, wanted: Sizes) -> Sizes:
+        """What is summed over is what has size 1 in the end; the rest is as it was."""
+        for size, kept in zip((sizes or ())[::-1], wanted[::-1], strict=False):
+            if self.settled(kept) != ONE != self.settled(size):
+                self._same(size, kept)
+        return wanted
 
     def _reduced(self, op: Apply) -> Known:
         sizes = self.of(op.args[0])

@@ -7,6 +7,8 @@ not handle what is rare: it raises ``Unforeseen``, or any error, and the call is
 
 
 outline      what takes containers apart and puts them together stays Python
+written_out  functions that Numba does not have, in other words (definitions)
+advanced     indices that are arrays
 sums         sums of lists are loops
 integers     what may have more than 64 bits is checked
 lists        lists of numbers become arrays
@@ -32,6 +34,7 @@ import numba
 
 from srcad.backends.loops import to_loops
 from srcad.backends.numba.additions import safe_additions
+from srcad.backends.numba.advanced import array_indices_as_loops
 from srcad.backends.numba.bounds import check_bounds
 from srcad.backends.numba.conditions import loops_by_flags
 from srcad.backends.numba.domains import check_domains
@@ -45,6 +48,7 @@ from srcad.backends.numba.supported import named, refusal, refuse_unsupported
 from srcad.backends.numba.tapes import tapes_to_arrays
 from srcad.backends.numba.unbound import flag_unbound
 from srcad.backends.numba.undefined import define_all
+from srcad.backends.numba.written_out import write_out
 from srcad.codegen import Decorator
 from srcad.errors import NotCompilable
 from srcad.ir import Effect, Function, Loc, Try, With
@@ -117,6 +121,7 @@ def for_numba(function: Function) -> tuple[Function, frozenset[str]]:
 
 def _legal(function: Function) -> Function:
     function = replace(function, calls=())  # functions that call themselves: refused below
+    function = array_indices_as_loops(write_out(function))
     function = check_integers(write_out_sums(function))
     function = lists_to_arrays(function)
     function = tapes_to_arrays(count_through_arrays(function))

@@ -48,6 +48,9 @@ from srcad.ir.types import (
 from srcad.ir.walk import all_ops, results
 
 _DTYPES = {"float64", "complex128", "int64", "bool"}
+_RESULTS = {type(np.linalg.slogdet(np.eye(1))), type(np.linalg.eigh(np.eye(1)))}
+_RESULTS |= {type(np.linalg.qr(np.eye(1))), type(np.linalg.svd(np.eye(1)))}
+"""What functions of NumPy return; compiled ones return tuples."""
 _OPAQUE = {"slice", "None", "NoneType", "ellipsis", "dtype", "range", "type"}
 
 _CALLEES: set[Any] = {
@@ -85,13 +88,32 @@ _CALLEES: set[Any] = {
             *("argmax", "argmin", "sort", "transpose", "ravel", "reshape", "where", "diag"),
             *("trace", "expand_dims", "broadcast_to", "concatenate", "stack", "vstack"),
             *("hstack", "triu", "tril", "kron", "array", "asarray", "vdot", "linspace"),
-            *("searchsorted", "ascontiguousarray", "asfortranarray", "all", "any", "float64"),
+            *(
+                "nonzero",
+                "searchsorted",
+                "ascontiguousarray",
+                "asfortranarray",
+                "all",
+                "any",
+                "float64",
+            ),
             *("int64", "complex128", "bool_", "var", "std", "clip", "ndim", "real", "imag"),
         )
     ),
     *(
         getattr(np.linalg, n)
-        for n in ("inv", "solve", "det", "cholesky", "eigh", "svd", "qr", "norm", "slogdet")
+        for n in (
+            "inv",
+            "solve",
+            "det",
+            "cholesky",
+            "eigh",
+            "svd",
+            "qr",
+            "norm",
+            "slogdet",
+            "eigvalsh",
+        )
     ),
     *(
         getattr(np.ndarray, n)
@@ -101,6 +123,11 @@ _CALLEES: set[Any] = {
             *("argmin", "fill", "real", "imag"),
         )
     ),
+    *(
+        getattr(np, n)
+        for n in ("median", "argsort", "interp", "repeat", "nan_to_num", "convolve", "isclose")
+    ),
+    *(np.linalg.matrix_power,),
     *(math.isfinite, cmath.isfinite, runtime.Unforeseen),
 }
 """What is compiled, and computes what it does in plain Python; ufuncs beside."""
@@ -116,6 +143,7 @@ _KEYWORDS: dict[Any, set[str]] = {
     **{f: {"axis"} for f in _AXIS},
     **{f: {"dtype"} for f in (np.zeros, np.ones, np.empty, np.full, np.array, np.asarray)},
     np.stack: {"axis"},
+    np.argsort: {"kind"},
 }
 
 
@@ -254,7 +282,7 @@ def _type_reason(kind: Type) -> str | None:
         case TupleType(items=items, cls=cls):
             if cls is list and len(set(items)) > 1:
                 return "a list of items of several types"
-            if hasattr(cls, "_fields"):
+            if hasattr(cls, "_fields") and cls not in _RESULTS:
                 return f"a {cls.__name__}"
             return next((r for r in map(_type_reason, items) if r is not None), None)
         case ListType(item=item):
