@@ -40,6 +40,20 @@ def reversed_along(axis: Any, rank: int) -> tuple[slice, ...]:
     return tuple(slice(None, None, -1) if k in turned else slice(None) for k in range(rank))
 
 
+def without(axis: Any, sizes: Any) -> tuple[Any, ...] | None:
+    """The index that drops axes of size 1; None if they are not known to have it."""
+    if sizes is None:
+        return None
+    if axis is None:
+        if None in sizes:
+            return None
+        axis = tuple(k for k, n in enumerate(sizes) if n == 1)
+    dropped = places(axis, len(sizes))
+    if any(sizes[k] != 1 for k in dropped):
+        return None
+    return tuple(0 if k in dropped else slice(None) for k in range(len(sizes)))
+
+
 def inverse(axes: Any, rank: int) -> tuple[int, ...]:
     """The order of axes that undoes `np.transpose`."""
     return tuple(np.argsort(np.mod(axes, rank)).tolist())

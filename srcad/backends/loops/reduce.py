@@ -44,6 +44,8 @@ def unbroadcast(low: Lowering, op: Apply) -> list[Item] | None:
     have, wanted = low.shapes.of(source), low.shapes.of(op.result)
     if not isinstance(source.type, Array) or have is None or wanted is None:
         return None
+    if have != wanted and low.sizes_of(op.result) is None:
+        return None  # it is not known what has been required
     added = len(have) - len(wanted)
     if added < 0:
         return None

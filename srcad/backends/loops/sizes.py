@@ -20,12 +20,16 @@ from srcad.backends.affine import ONE, Affine, Sizes, Symbol
 from srcad.backends.loops import views
 from srcad.backends.loops.indexing import indexed, is_int, picture
 from srcad.backends.loops.kinds import (
+    JOINS,
     LIKE,
     OF_SOME,
     WRITES,
     is_elementwise,
+    joint,
     reduced_axes,
     reduction,
+    scan,
+    scanned_axis,
 )
 from srcad.backends.loops.known import Check, Each, Empty, Known, Several, join, shape_of
 from srcad.backends.loops.views import Along, Picture
@@ -483,11 +487,17 @@ class Shapes:
             return shape_of(self.known(args[0]))
         if callee in (np.matmul, operator.matmul, np.dot):
             return self._product(args)
+        if _among(callee, JOINS):
+            return self._joined(op)
         sizes = self.of(args[0]) if args else None
         if sizes is None:
             return None
+        if callee is np.reshape and not op.keywords:
+            return self._reshaped(sizes, self.known(args[1]))
         if _among(callee, LIKE):
             return sizes
+        if scan(callee) is not None:
+            return self._scanned(op, sizes)
         named = tuple(a for k, a in op.keywords if k == "axis" and callee is np.squeeze)
         known = len(named) == len(op.keywords)
         shown = picture(self, callee, (*args[1:], *named), sizes) if known else None
@@ -515,6 +525,43 @@ class Shapes:
                 if not self.require(Check(sizes[k] - 1, False, Affine(0))):
                     raise Unsettled
         return tuple(ONE if k in axes else s for k, s in enumerate(sizes) if keep or k not in axes)
+
+    def _reshaped(self, sizes: Sizes, wanted: Known) -> Known:
+        shape = shape_of(wanted)
+        if shape is None or Affine(-1) not in shape:
+            return shape
+        others = [s for s in shape if s != Affine(-1)]
+        if len(sizes) == 1 and len(others) == len(shape) - 1 and all(s == ONE for s in others):
+            return tuple(sizes[0] if s == Affine(-1) else s for s in shape)
+        return None
+
+    def _scanned(self, op: Apply, sizes: Sizes) -> Known:
+        axis = scanned_axis(op, len(sizes))
+        if axis is None:
+            return None
+        if not self.require(Check(sizes[axis] - 1, False, Affine(0))):
+            raise Unsettled
+        return sizes
+
+    def _joined(self, op: Apply) -> Known:
+        made = self.definition(op.args[0])
+        if made is None or made.callee not in (make_tuple, make_list) or not made.args:
+            return None
+        shapes = [self.of(a) for a in made.args]
+        first = shapes[0]
+        found = None if first is None else joint(op, len(first))
+        if first is None or found is None:
+            return None
+        axis, is_new = found
+        along = Affine(0)
+        for shape in shapes:
+            if shape is None or len(shape) != len(first):
+                return None
+            for k, (size, wanted) in enumerate(zip(shape, first, strict=True)):
+                if is_new or k != axis:
+                    self._same(size, wanted)
+            along += ONE if is_new else shape[axis]
+        return (*first[:axis], along, *first[axis + (not is_new) :])
 
     def _other_item(self, op: Apply) -> Known:
         if op.callee is not operator.getitem:

@@ -5,7 +5,8 @@
 
 A definition is plain Python: it repeats NumPy's parameters, and runs.  It is lowered with the types
 of its arguments known, so what it asks of ranks and of known arguments is decided then.  Where it
-returns ``NotImplemented`` the call stays what it is.
+returns ``NotImplemented`` the call stays what it is.  ``known_sizes`` are the sizes of the first
+argument, None where they are not known.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from srcad.rules import is_sequence, nesting
+from srcad.rules import is_literal, is_sequence, nesting
 from srcad.rules.axes import (
     along,
     contracted,
@@ -27,8 +28,10 @@ from srcad.rules.axes import (
     places,
     reversed_along,
     swapped,
+    without,
 )
 from srcad.rules.shaping import pairs
+from srcad.runtime import evened
 
 __all__ = ["DEFINITIONS"]
 
@@ -47,6 +50,13 @@ def define(*functions: Callable[..., Any]) -> Callable[[Callable[..., Any]], Cal
 
 
 # ---- views
+
+
+@define(np.reshape)
+def reshape(a, shape):
+    if isinstance(shape, list):
+        return np.reshape(a, tuple(shape))
+    return a if isinstance(shape, tuple) and len(shape) == 0 and np.ndim(a) == 0 else NotImplemented
 
 
 @define(np.moveaxis)
@@ -89,20 +99,9 @@ def split(ary, indices_or_sections, axis=0):
 
 
 @define(np.squeeze, np.ndarray.squeeze)
-def squeeze(a, axis=None):
-    sizes = np.shape(a)
-    dropped = ones(sizes) if axis is None else places(axis, len(sizes))
-    for k in dropped:
-        if sizes[k] != 1:
-            return NotImplemented
-    if len(dropped) == 0:
-        return NotImplemented
-    return a[tuple([0 if k in dropped else slice(None) for k in range(len(sizes))])]
-
-
-def ones(sizes):
-    """The axes that have size 1."""
-    return [k for k in range(len(sizes)) if sizes[k] == 1]
+def squeeze(a, axis=None, *, known_sizes):
+    index = without(axis, known_sizes)
+    return NotImplemented if index is None else a[index]
 
 
 @define(np.unravel_index)
@@ -113,6 +112,14 @@ def unravel_index(indices, shape):
 # ---- joined parts
 
 
+@define(np.concatenate)
+def concatenate(arrays, axis=0):
+    for part in arrays:
+        if nesting(part) > 0:
+            return np.concatenate(tuple([np.asarray(a) for a in arrays]), axis)
+    return NotImplemented
+
+
 @define(np.pad)
 def pad(array, pad_width, mode="constant", *, constant_values=0):
     if nesting(constant_values) > 0 or mode not in ("constant", "edge"):
@@ -120,19 +127,25 @@ def pad(array, pad_width, mode="constant", *, constant_values=0):
     rank = np.ndim(array)
     for k in range(rank):
         before, after = pairs(pad_width, k)
+        first, last = along(k, slice(0, 1), rank), along(k, slice(-1, None), rank)
         if mode == "edge":
-            left, right = array[along(k, slice(0, 1), rank)], array[along(k, slice(-1, None), rank)]
+            left, right = array[first], array[last]
         else:
-            left = np.full(along_one(np.shape(array), k), float(constant_values))
+            left = np.full(resized(np.shape(array), k, 1), float(constant_values))
             right = left
-        parts = [left] * before + [array] + [right] * after
-        array = np.concatenate(tuple(parts), k)
+        left = np.broadcast_to(left, resized(np.shape(array), k, before))
+        right = np.broadcast_to(right, resized(np.shape(array), k, after))
+        if is_literal(before) and before == 0:
+            parts = (array,) if is_literal(after) and after == 0 else (array, right)
+        else:
+            parts = (left, array) if is_literal(after) and after == 0 else (left, array, right)
+        array = np.concatenate(parts, k)
     return array
 
 
-def along_one(sizes, axis):
-    """A shape, with size 1 along an axis."""
-    return tuple([1 if k == axis else sizes[k] for k in range(len(sizes))])
+def resized(sizes, axis, size):
+    """A shape, with another size along an axis."""
+    return tuple([size if k == axis else sizes[k] for k in range(len(sizes))])
 
 
 @define(np.gradient)
@@ -154,6 +167,21 @@ def meshgrid(*xi, indexing="xy"):
 
 
 # ---- order
+
+
+@define(evened)
+def evened_vector(x, keys, axis):
+    if np.ndim(x) != 1:
+        return NotImplemented
+    starts = np.concatenate((np.full(1, True), keys[1:] != keys[:-1]))
+    runs = np.cumsum(starts * 1) - 1
+    means = np.bincount(runs, weights=x) / np.bincount(runs)
+    return means[runs]
+
+
+@define(np.take_along_axis)
+def take_along_axis(arr, indices, axis=-1):
+    return arr[indices] if np.ndim(arr) == 1 else NotImplemented
 
 
 @define(np.argsort, np.ndarray.argsort)
@@ -332,9 +360,23 @@ def float_power(x1, x2):
 
 @define(np.ndarray.astype)
 def astype(self, dtype):
-    if (dtype is not float and dtype is not np.float64) or np.iscomplexobj(self):
+    if np.iscomplexobj(self):
         return NotImplemented
-    return self * 1.0
+    if dtype is float or dtype is np.float64:
+        return self * 1.0
+    if dtype is bool or dtype is np.bool_:
+        return self != 0
+    return self.astype(np.int64) if dtype is int else NotImplemented
+
+
+@define(np.arange)
+def arange(start, stop=None, step=1, *, dtype=None):
+    if dtype is None:
+        return NotImplemented
+    if stop is None:
+        start, stop = 0, start
+    counted = np.arange(start, stop, step)
+    return counted * 1.0 if np.dtype(dtype) == np.float64 else NotImplemented
 
 
 @define(np.eye)
@@ -356,7 +398,7 @@ def tile(A, reps):
 
 @define(np.polyval)
 def polyval(p, x):
-    if nesting(p) == 0 and np.ndim(x) > 0:
+    if np.ndim(p) != 1:
         return NotImplemented
     value = 0.0 * x
     for k in range(len(p)):
@@ -369,4 +411,5 @@ def logaddexp_reduce(array, axis=0, keepdims=False):
     if np.ndim(array) != 1:
         return NotImplemented
     top = np.max(array)
+    top = top if np.isfinite(top) else 0.0
     return np.log(np.sum(np.exp(array - top))) + top

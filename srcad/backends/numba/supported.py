@@ -48,8 +48,9 @@ from srcad.ir.types import (
 from srcad.ir.walk import all_ops, results
 
 _DTYPES = {"float64", "complex128", "int64", "bool"}
-_RESULTS = {type(np.linalg.slogdet(np.eye(1))), type(np.linalg.eigh(np.eye(1)))}
-_RESULTS |= {type(np.linalg.qr(np.eye(1))), type(np.linalg.svd(np.eye(1)))}
+_RESULTS: set[type] = {
+    type(f(np.eye(1))) for f in (np.linalg.slogdet, np.linalg.eigh, np.linalg.qr, np.linalg.svd)
+}
 """What functions of NumPy return; compiled ones return tuples."""
 _OPAQUE = {"slice", "None", "NoneType", "ellipsis", "dtype", "range", "type"}
 
@@ -120,12 +121,21 @@ _CALLEES: set[Any] = {
         for n in (
             *("copy", "T", "shape", "size", "sum", "mean", "min", "max", "prod", "ravel"),
             *("flatten", "reshape", "transpose", "dot", "cumsum", "dtype", "ndim", "argmax"),
-            *("argmin", "fill", "real", "imag"),
+            *("argmin", "fill", "real", "imag", "astype"),
         )
     ),
     *(
         getattr(np, n)
-        for n in ("median", "argsort", "interp", "repeat", "nan_to_num", "convolve", "isclose")
+        for n in (
+            "median",
+            "argsort",
+            "interp",
+            "repeat",
+            "nan_to_num",
+            "convolve",
+            "isclose",
+            "bincount",
+        )
     ),
     *(np.linalg.matrix_power,),
     *(math.isfinite, cmath.isfinite, runtime.Unforeseen),
@@ -144,6 +154,7 @@ _KEYWORDS: dict[Any, set[str]] = {
     **{f: {"dtype"} for f in (np.zeros, np.ones, np.empty, np.full, np.array, np.asarray)},
     np.stack: {"axis"},
     np.argsort: {"kind"},
+    np.bincount: {"weights"},
 }
 
 
@@ -204,6 +215,12 @@ def _call_reason(op: Apply) -> str | None:
         return named(callee)
     if callee is getattr:
         return "an attribute"
+    if callee in (operator.is_, operator.is_not) and all(map(_is_number, op.args)):
+        return "the question whether two numbers are one object"
+    if callee is np.ndarray.astype:
+        is_known = len(op.args) == 2 and isinstance(op.args[1], Literal) and not op.keywords
+        known = is_known and op.args[1].value is np.int64  # type: ignore[union-attr]
+        return None if known else "a conversion to such a type"
     if isinstance(callee, np.ufunc):
         if op.keywords or len(op.args) != callee.nin:
             return f"{named(callee)} with more than its operands"
@@ -260,6 +277,10 @@ def named(callee: Callable[..., Any]) -> str:
     name = getattr(callee, "__name__", str(callee))
     module = getattr(callee, "__module__", None) or ""
     return f"{module.rpartition('.')[2]}.{name}" if module.startswith(("srcad", "scipy")) else name
+
+
+def _is_number(atom: Atom) -> bool:
+    return isinstance(atom_type(atom), (Number, NumPyScalar))
 
 
 def _is_none(atom: Atom) -> bool:

@@ -9,10 +9,12 @@ What a definition is made of may have a definition itself: the pass goes on unti
 
 from __future__ import annotations
 
+import inspect
 import operator
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from srcad.backends.numba.definitions import DEFINITIONS
@@ -21,7 +23,9 @@ from srcad.frontend.abstract import Static
 from srcad.ir import Apply, Atom, Block, Function, Literal, Op, Value
 from srcad.ir.build import Builder
 from srcad.ir.core import make_list, make_tuple
-from srcad.ir.walk import map_atoms, map_blocks
+from srcad.ir.infer import atom_type
+from srcad.ir.types import SMALLEST, Array, Dim, Size
+from srcad.ir.walk import all_ops, map_atoms, map_blocks
 from srcad.passes.dce import remove_dead_code
 from srcad.passes.fold import fold_control
 from srcad.transform import bodies
@@ -34,7 +38,7 @@ def write_out(function: Function) -> Function:
     if "scipy.special" in sys.modules:
         import srcad.backends.numba.scipy_definitions  # noqa: F401  # it declares definitions
     for _ in range(_ROUNDS):
-        pass_ = _WritingOut()
+        pass_ = _WritingOut(function)
         body = pass_.block(function.body)
         if not pass_.names:
             break
@@ -54,7 +58,8 @@ def _renamed(body: Block, names: dict[Value, Atom]) -> Block:
 
 
 class _WritingOut:
-    def __init__(self) -> None:
+    def __init__(self, function: Function) -> None:
+        self.made = {op.result: op for op in all_ops(function.body) if isinstance(op, Apply)}
         self.names: dict[Value, Atom] = {}
         """What takes the place of results."""
         self.displays: dict[Value, tuple[Atom, ...]] = {}
@@ -85,7 +90,11 @@ class _WritingOut:
         before = builder.loc
         builder.loc = op.loc
         try:
-            low, made = bodies.inline(builder, definition, list(op.args), dict(op.keywords))
+            keywords = {name: self._known(atom) for name, atom in op.keywords}
+            if _takes_sizes(definition):
+                keywords["known_sizes"] = Literal(_known_sizes(op))
+            args = list(map(self._known, op.args))
+            low, made = bodies.inline(builder, definition, args, keywords)
             known = isinstance(made, Static) and made.value is NotImplemented
             atom = None if known else low.atom(made)
         except SourceError:  # for such arguments there are no other words
@@ -101,6 +110,14 @@ class _WritingOut:
             self.displays[op.result] = display.args
         return True
 
+    def _known(self, atom: Atom) -> Any:
+        """An argument: a list or a tuple item by item."""
+        made = self.made.get(atom) if isinstance(atom, Value) else None
+        if made is None or made.callee not in (make_list, make_tuple):
+            return atom
+        items = map(self._known, made.args)
+        return tuple(items) if made.callee is make_tuple else list(items)
+
     def _item(self, op: Apply) -> Atom | None:
         """The item of a list that a definition has made."""
         if op.callee is not operator.getitem or not isinstance(op.args[1], Literal):
@@ -110,3 +127,22 @@ class _WritingOut:
         if items is None or not isinstance(place, int) or not -len(items) <= place < len(items):
             return None
         return items[place]
+
+
+@cache
+def _takes_sizes(definition: Callable[..., Any]) -> bool:
+    return "known_sizes" in inspect.signature(definition).parameters
+
+
+def _known_sizes(op: Apply) -> tuple[int | None, ...] | None:
+    """The sizes of the first argument that are known: those with a name are more than 1."""
+    kind = atom_type(op.args[0])
+    if not isinstance(kind, Array) or kind.dims is None:
+        return None
+    return tuple(map(_known_size, kind.dims))
+
+
+def _known_size(size: Size) -> int | None:
+    if isinstance(size, Dim):
+        return None if size.drop else SMALLEST
+    return size
