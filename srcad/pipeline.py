@@ -211,6 +211,8 @@ def loaded(
     backend: str = "python",
 ) -> Compiled:
     """Generated text, made to run."""
+    if backend == "numba":
+        import srcad.backends.numba  # noqa: F401  # it tells Numba what ``runtime`` has for it
     module = load(emitted.source, emitted.name, emitted.bindings, module_directory())
     captures = tuple(c for c in guards if c.value is not None)
     run = getattr(module, emitted.name)

@@ -10,6 +10,7 @@ from srcad.runtime import (
     last_writes,
     over,
     own,
+    plus,
     shadow,
     stop_gradient,
     times,
@@ -33,6 +34,11 @@ def over_transpose(ct, n, d):
 @multilinear(times, wrt=("w", "v"), elementwise=True)
 def times_transpose(ct, w, v):
     return times(v, ct), times(w, ct)
+
+
+@linear(plus, wrt=("total", "term"))
+def plus_transpose(ct, total, term):
+    return ct, ct
 
 
 @linear(last_writes, wrt="kept")

@@ -18,7 +18,7 @@ from srcad.runtime.contractions import contraction, transposed_subscripts
 from srcad.runtime.determinants import cofactors, is_regular, minors
 from srcad.runtime.matrices import frechet, row_order
 from srcad.runtime.order import evened
-from srcad.runtime.products import over, times
+from srcad.runtime.products import over, plus, times
 from srcad.runtime.series import change_of_basis, table_of_products
 from srcad.runtime.shapes import (
     add,
@@ -50,6 +50,7 @@ __all__ = [
     "minors",
     "over",
     "own",
+    "plus",
     "polygamma",
     "require_disjoint",
     "require_distinct",

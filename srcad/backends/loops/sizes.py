@@ -58,6 +58,10 @@ from srcad.ir.core import make_list, make_tuple
 from srcad.ir.infer import atom_type
 from srcad.ir.types import Array, Dim, ListType, Number, NumPyScalar, TupleType, Type
 
+_COMPARISONS: dict[Callable[..., Any], Callable[[int, int], bool]] = {
+    f: f for f in (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
+}
+
 
 class Unsettled(Exception):
     """A size is not known, and may not be assumed."""
@@ -144,6 +148,20 @@ class Shapes:
     def definition(self, atom: Atom) -> Apply | None:
         """The call that makes a value."""
         return self._definitions.get(atom) if isinstance(atom, Value) else None
+
+    def truth(self, test: Atom) -> bool | None:
+        """Whether a test of sizes holds; None if that is not known."""
+        made = self.definition(test)
+        if made is None or len(made.args) != 2 or made.keywords:
+            return None
+        if made.callee is operator.or_:
+            sides = [self.truth(a) for a in made.args]
+            return True if True in sides else None if None in sides else False
+        compare = _COMPARISONS.get(made.callee)
+        x, y = (self.integer(a) if is_int(a) else None for a in made.args)
+        if compare is None or x is None or y is None or not (x - y).is_known:
+            return None
+        return compare((x - y).const, 0)
 
     # ---- symbols
 

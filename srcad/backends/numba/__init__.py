@@ -17,11 +17,13 @@ tapes        what is kept for the reverse sweep becomes arrays (taped, stores)
 unbound      names that may have no value go with a flag
 undefined    names without a value get one
 operations   what Numba does not know, or means otherwise
+sinking      what one branch alone asks for is computed there
 bounds       indices that are not proven are checked (facts)
 (loops)      operations on arrays become loops over elements
 additions    additions in place are safe
 domains      where functions of numbers raise in Python is checked
 conditions   loops end at their head
+order        sums of loops in any order
 supported    what is left and is not compiled is refused
 """
 
@@ -41,7 +43,9 @@ from srcad.backends.numba.domains import check_domains
 from srcad.backends.numba.integers import check_integers
 from srcad.backends.numba.lists import lists_to_arrays
 from srcad.backends.numba.operations import in_other_words
+from srcad.backends.numba.order import free_order
 from srcad.backends.numba.outline import outline
+from srcad.backends.numba.sinking import sink
 from srcad.backends.numba.streams import count_through_arrays, count_through_streams
 from srcad.backends.numba.sums import write_out_sums
 from srcad.backends.numba.supported import named, refusal, refuse_unsupported
@@ -127,9 +131,9 @@ def _legal(function: Function) -> Function:
     function = tapes_to_arrays(count_through_arrays(function))
     function = count_through_streams(function)
     function = define_all(flag_unbound(function))
-    function = in_other_words(function)
+    function = sink(in_other_words(function))
     function = to_loops(check_bounds(function), checked=True)
     function = safe_additions(function)
-    function = loops_by_flags(check_domains(function))
+    function = free_order(loops_by_flags(check_domains(function)))
     refuse_unsupported(function)
     return function

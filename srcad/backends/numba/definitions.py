@@ -380,13 +380,13 @@ def arange(start, stop=None, step=1, *, dtype=None):
 
 
 @define(np.eye)
-def eye(N, M=None, k=0, dtype=float):
-    if k != 0:
+def eye(N, M=None, k=0, dtype=None):
+    if k != 0 or dtype is None:
         return NotImplemented
     columns = N if M is None else M
     if dtype is bool or dtype is np.bool_:
         return np.arange(N)[:, None] == np.arange(columns)
-    return np.where(np.arange(N)[:, None] == np.arange(columns), 1.0, 0.0)
+    return np.eye(N, columns) if np.dtype(dtype) == np.float64 else NotImplemented
 
 
 @define(np.tile)
