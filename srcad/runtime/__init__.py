@@ -16,6 +16,7 @@ from srcad.runtime.checks import (
 )
 from srcad.runtime.contractions import contraction, transposed_subscripts
 from srcad.runtime.determinants import cofactors, is_regular, minors
+from srcad.runtime.elementary import exp, expm1, log, log1p, tanh
 from srcad.runtime.matrices import frechet, row_order
 from srcad.runtime.order import evened
 from srcad.runtime.products import over, plus, times
@@ -43,10 +44,14 @@ __all__ = [
     "contraction",
     "copied",
     "evened",
+    "exp",
+    "expm1",
     "fitted",
     "frechet",
     "is_regular",
     "last_writes",
+    "log",
+    "log1p",
     "minors",
     "over",
     "own",
@@ -66,6 +71,7 @@ __all__ = [
     "snapshot",
     "stop_gradient",
     "table_of_products",
+    "tanh",
     "times",
     "transposed_subscripts",
     "unbroadcast",

@@ -24,6 +24,7 @@ additions    additions in place are safe
 domains      where functions of numbers raise in Python is checked
 conditions   loops end at their head
 order        sums of loops in any order
+vectors      functions that are vectorised (functions)
 supported    what is left and is not compiled is refused
 """
 
@@ -52,6 +53,7 @@ from srcad.backends.numba.supported import named, refusal, refuse_unsupported
 from srcad.backends.numba.tapes import tapes_to_arrays
 from srcad.backends.numba.unbound import flag_unbound
 from srcad.backends.numba.undefined import define_all
+from srcad.backends.numba.vectors import vectorise
 from srcad.backends.numba.written_out import write_out
 from srcad.codegen import Decorator
 from srcad.errors import NotCompilable
@@ -134,6 +136,6 @@ def _legal(function: Function) -> Function:
     function = sink(in_other_words(function))
     function = to_loops(check_bounds(function), checked=True)
     function = safe_additions(function)
-    function = free_order(loops_by_flags(check_domains(function)))
+    function = vectorise(free_order(loops_by_flags(check_domains(function))))
     refuse_unsupported(function)
     return function

@@ -11,12 +11,7 @@ Nobody sees the sum before the end of the loop, and NumPy has an order of its ow
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
-
-from numba.core import types
-from numba.extending import intrinsic, overload
 
 from srcad import runtime
 from srcad.ir import Apply, Atom, Block, For, Function, Op, Value
@@ -81,26 +76,3 @@ def _sum(
 
 def _is_float(atom: Atom) -> bool:
     return atom_type(atom) in (FLOAT, NumPyScalar("float64"))
-
-
-# ---- for Numba
-
-
-@intrinsic
-def _add_in_any_order(context: Any, total: Any, term: Any) -> Any:
-    def generate(_: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.fadd(*args, flags=("reassoc",))
-
-    return types.float64(types.float64, types.float64), generate
-
-
-@overload(runtime.plus)
-def _plus(total: Any, term: Any) -> Callable[..., Any] | None:
-    if not all(isinstance(kind, types.Float) for kind in (total, term)):
-        return None
-    add: Any = _add_in_any_order
-
-    def plus(total: Any, term: Any) -> Any:
-        return add(total, term)
-
-    return plus

@@ -67,6 +67,7 @@ _CALLEES: set[Any] = {
     *(builtins.max, builtins.min, builtins.round, builtins.range, builtins.slice),
     *(builtins.divmod, builtins.pow, builtins.list),
     *(make_tuple, make_list, select, runtime.plus),
+    *(runtime.exp, runtime.expm1, runtime.log, runtime.log1p, runtime.tanh),
     *(
         getattr(math, n)
         for n in (
