@@ -31,6 +31,7 @@ supported    what is left and is not compiled is refused
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numba
@@ -78,13 +79,23 @@ def decorator(options: Options, is_file: bool) -> Decorator:
     return Decorator(numba.njit, tuple(keywords))
 
 
-def failure(error: BaseException, loc: Loc | None) -> NotCompilable | None:
-    """The refusal that an exception of Numba amounts to; None if it is none."""
+def failure(
+    error: BaseException, lines: Mapping[int, Loc], loc: Loc | None
+) -> NotCompilable | None:
+    """The refusal that an exception of Numba amounts to; None if it is none.
+
+    ``lines`` are where the lines of generated code stem from; ``loc`` is the function.
+    """
     if not isinstance(error, numba.core.errors.NumbaError):
         return None
     plain = re.sub(r"\x1b\[\d*m", "", str(error))
-    lines = [line.strip() for line in plain.splitlines() if line.strip()]
-    text = next((x for x in lines if not x.startswith(("Failed in", "During:"))), "")
+    said = [line.strip() for line in plain.splitlines() if line.strip()]
+    text = next((x for x in said if not x.startswith(("Failed in", "During:"))), "")
+    call = next((x for x in said if x.startswith(">>> ")), None)
+    if call is not None and text.startswith("No implementation"):
+        text = f"Numba does not have {call.removeprefix('>>> ')}"
+    for number in re.findall(r'File "[^"]*srcad[^"]*", line (\d+)', plain):
+        loc = lines.get(int(number), loc)
     made = refusal(text.rstrip(":."), loc)
     made.__cause__ = error
     return made

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from srcad.rules import is_literal, is_sequence, nesting
+from srcad.rules import is_literal, is_sequence, nesting, of_numbers
 from srcad.rules.axes import (
     along,
     contracted,
@@ -118,6 +118,11 @@ def concatenate(arrays, axis=0):
         if nesting(part) > 0:
             return np.concatenate(tuple([np.asarray(a) for a in arrays]), axis)
     return NotImplemented
+
+
+@define(np.stack)
+def stack(arrays, axis=0):
+    return np.array(arrays) if of_numbers(arrays) else NotImplemented
 
 
 @define(np.pad)

@@ -2,8 +2,8 @@
 
 Numba calls the C library for ``np.exp``: one number after the other.  Written out in arithmetic
 without branches, with comparisons that choose, a function is vectorised with the loop around it.
-They are as exact as NumPy's (tests/backends/test_numba_functions.py measures it), infinities and
-nan included; the sign of zero is not kept.
+Errors are below 3 units in the last place (tests/backends/test_numba_functions.py), infinities
+and nan are kept, the sign of zero is not.
 
 The formulas are those of fdlibm (e_exp.c, e_log.c, s_expm1.c), with a longer polynomial in place
 of the quotient in exp.  A float is rounded to an integer by adding ``1.5 * 2**52``: what it is

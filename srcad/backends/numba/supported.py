@@ -44,6 +44,7 @@ from srcad.ir.types import (
     Opaque,
     TupleType,
     Type,
+    Unknown,
 )
 from srcad.ir.walk import all_ops, results
 
@@ -174,11 +175,25 @@ def refuse_unsupported(function: Function) -> None:
 def refusal(reason: str, loc: Loc | None) -> NotCompilable:
     """The error for something at a place in the function."""
     place = None if loc is None else Place(loc.file, loc.line, loc.column, loc.text)
+    instead = next((hint for said, hint in _INSTEAD.items() if said in reason), "in other words")
     return NotCompilable(
         place,
         f"not compiled by Numba: {reason}",
-        "write it in other words, or use backend='python', or fallback='python'",
+        f"write it {instead}, or use backend='python', or fallback='python'",
     )
+
+
+_INSTEAD = {
+    "calls itself": "as a loop",
+    "'try' statement": "with a test of what would raise",
+    "'with' statement": "without it",
+    "acts on something": "outside of the function",
+    "of type float32": "for float64: x.astype(float)",
+    "of rank 0": "with a number: float(x)",
+    "items of several types": "with items of one type: 1.0 for 1",
+    "neither vectors nor matrices": "as sums of products, matrix by matrix",
+}
+"""What to write for what is refused, by words of the reason."""
 
 
 def _reason(op: Op, compiled: set[Function | None]) -> str | None:
@@ -276,6 +291,11 @@ def named(callee: Callable[..., Any]) -> str:
     if path is not None:
         return "np." + ".".join(path)
     name = getattr(callee, "__name__", str(callee))
+    owner = getattr(callee, "__self__", None) or getattr(callee, "__objclass__", None)
+    if isinstance(owner, np.ufunc):
+        return f"{named(owner)}.{name}"
+    if owner is np.ndarray:
+        return f"the method {name} of an array"
     module = getattr(callee, "__module__", None) or ""
     return f"{module.rpartition('.')[2]}.{name}" if module.startswith(("srcad", "scipy")) else name
 
@@ -311,4 +331,6 @@ def _type_reason(kind: Type) -> str | None:
             return _type_reason(item)
         case Opaque(name=name) if name in _OPAQUE:
             return None
+    if isinstance(kind, Unknown):
+        return "a value whose type is not known"
     return f"a value of type {kind}"
