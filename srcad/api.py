@@ -84,40 +84,53 @@ def jacrev(
 ) -> Any:
     """The Jacobian by reverse mode: a reverse sweep for each entry of the result.
 
-    Shape: that of the result, then that of the argument.
+    Shape: that of the result, then that of the argument.  With ``has_aux`` the function returns
+    ``(value, aux)`` and the result is ``(jacobian, aux)``.
     """
     return _transform("jacrev", fun, argnums, has_aux, options)
 
 
-def jacfwd(fun: Any = None, argnums: Any = 0, **options: Unpack[Choices]) -> Any:
+def jacfwd(
+    fun: Any = None, argnums: Any = 0, has_aux: bool = False, **options: Unpack[Choices]
+) -> Any:
     """The Jacobian by forward mode: one sweep for each entry of the argument.
 
-    Shape: that of the result, then that of the argument.
+    Shape: that of the result, then that of the argument; ``has_aux`` as for ``jacrev``.
     """
-    return _transform("jacfwd", fun, argnums, False, options)
+    return _transform("jacfwd", fun, argnums, has_aux, options)
 
 
-def jacobian(fun: Any = None, argnums: Any = 0, **options: Unpack[Choices]) -> Any:
+def jacobian(
+    fun: Any = None, argnums: Any = 0, has_aux: bool = False, **options: Unpack[Choices]
+) -> Any:
     """The Jacobian, by the mode that needs fewer sweeps.
 
-    Shape: that of the result, then that of the argument.
+    Shape: that of the result, then that of the argument; ``has_aux`` as for ``jacrev``.
     """
-    return _transform("jacobian", fun, argnums, False, options)
+    return _transform("jacobian", fun, argnums, has_aux, options)
 
 
-def derivative(fun: Any = None, argnums: Any = 0, **options: Unpack[Choices]) -> Any:
-    """The derivative by a number, by forward mode; the result has the shape of the value."""
-    return _transform("derivative", fun, argnums, False, options)
+def derivative(
+    fun: Any = None, argnums: Any = 0, has_aux: bool = False, **options: Unpack[Choices]
+) -> Any:
+    """The derivative by a number, by forward mode; the result has the shape of the value.
+
+    With ``has_aux`` the function returns ``(value, aux)`` and the result is ``(derivative, aux)``.
+    """
+    return _transform("derivative", fun, argnums, has_aux, options)
 
 
-def hessian(fun: Any = None, argnums: Any = 0, **options: Unpack[Choices]) -> Any:
+def hessian(
+    fun: Any = None, argnums: Any = 0, has_aux: bool = False, **options: Unpack[Choices]
+) -> Any:
     """The matrix of second derivatives of a scalar function, forward over reverse.
 
-    Shape: that of the argument, twice.  For a tuple of argnums: a tuple of tuples.
+    Shape: that of the argument, twice.  For a tuple of argnums: a tuple of tuples.  With
+    ``has_aux`` the function returns ``(value, aux)`` and the result is ``(hessian, aux)``.
     """
     if fun is None:
-        return lambda f: hessian(f, argnums, **options)
-    return jacfwd(grad(fun, argnums), argnums, **options)
+        return lambda f: hessian(f, argnums, has_aux, **options)
+    return jacfwd(grad(fun, argnums, has_aux), argnums, has_aux, **options)
 
 
 def opaque(function: Any) -> Any:
@@ -141,13 +154,16 @@ def vjp(fun: Any, *primals: Any, has_aux: bool = False, **options: Unpack[Choice
     return points.vjp(fun, primals, has_aux, chosen(options))
 
 
-def jvp(fun: Any, primals: Any, tangents: Any, **options: Unpack[Choices]) -> Any:
+def jvp(
+    fun: Any, primals: Any, tangents: Any, has_aux: bool = False, **options: Unpack[Choices]
+) -> Any:
     """The value at the primals and its tangent: ``(value, tangent)``, by forward mode.
 
     ``tangents`` has the structure of ``primals``.  An argument that is not differentiable (an
-    integer) has no tangent: pass it by closure.
+    integer) has no tangent: pass it by closure.  With ``has_aux`` the function returns
+    ``(value, aux)``, and ``jvp`` returns ``(value, tangent, aux)``.
     """
-    return points.at_point("jvp", fun, primals, tangents, chosen(options))
+    return points.at_point("jvp", fun, primals, tangents, has_aux, chosen(options))
 
 
 def hvp(fun: Any, primals: Any, tangents: Any, **options: Unpack[Choices]) -> Any:
@@ -155,7 +171,7 @@ def hvp(fun: Any, primals: Any, tangents: Any, **options: Unpack[Choices]) -> An
 
     For one primal an array or a number, for several a tuple, one entry for each.
     """
-    return points.at_point("hvp", fun, primals, tangents, chosen(options))
+    return points.at_point("hvp", fun, primals, tangents, options=chosen(options))
 
 
 for _function in (grad, value_and_grad, jacrev, jacfwd, jacobian, derivative):

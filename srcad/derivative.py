@@ -83,7 +83,7 @@ class Derivative:
         if not callable(function):
             raise UnsupportedValue(
                 None,
-                f"a derivative of a {type(function).__name__} is asked for",
+                f"a function is differentiated, not an object of type {type(function).__name__}",
                 "pass a function: srcad.grad(f)(x), not srcad.grad(f(x))",
             )
         functools.update_wrapper(self, function, updated=())

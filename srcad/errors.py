@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 __all__ = [
     "MissingBackend",
@@ -47,6 +47,13 @@ class Place:
     """Counted from 0, in characters of `text` (the `ast` module counts UTF-8 bytes)."""
     text: str = ""
     """The whole source line, with its indentation; empty where no source is at hand."""
+    caller: Place | None = field(default=None, compare=False, repr=False)
+    """Where the function was called that the line is in; None in the function differentiated."""
+
+    @property
+    def callers(self) -> tuple[Place, ...]:
+        """The calls that led here, the innermost first."""
+        return () if self.caller is None else (self.caller, *self.caller.callers)
 
     def __str__(self) -> str:
         return f"{_shown_path(self.file)}:{self.line}"
@@ -98,6 +105,8 @@ class SourceError(SrcadError):
         lines = [self.message if self.place is None else f"{self.place}: {self.message}"]
         if self.place is not None and (marked := self.place.marked(" " * 8)):
             lines.append(marked)
+        if self.place is not None:
+            lines += [f"    {call}" for call in _shown_calls(self.place.callers)]
         if self.hint:
             lines += [f"    {line}" for line in self.hint.splitlines()]
         return "\n".join(lines)
@@ -154,6 +163,18 @@ def add_primal_note(error: BaseException, place: Place) -> None:
         note += f": {code}"
     if note not in getattr(error, "__notes__", ()):
         error.add_note(note)
+
+
+_CALLS = 3
+"""So many calls are shown of either end of a longer chain."""
+
+
+def _shown_calls(calls: tuple[Place, ...]) -> list[str]:
+    shown = [f"called at {call}: {call.text.strip()}" for call in calls]
+    between = len(calls) - 2 * _CALLS
+    if between > 1:
+        shown[_CALLS:-_CALLS] = [f"… {between} calls"]
+    return shown
 
 
 def _shown_path(file: str) -> str:

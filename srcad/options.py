@@ -85,6 +85,10 @@ class Choices(TypedDict, total=False):
 
 def chosen(choices: Choices) -> Options:
     """The options that a public function was given."""
+    for name in choices:
+        if name not in Choices.__annotations__:
+            known = ", ".join(Choices.__annotations__)
+            raise TypeError(f"unexpected keyword argument {name!r}: the options are {known}")
     backend: dict[str, Any] = {k: v for k, v in choices.items() if k != "options"}
     options = choices.get("options", DEFAULTS)
     return replace(options, **backend) if backend else options

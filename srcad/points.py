@@ -356,7 +356,12 @@ class PointMaker(Derivative):
 
 
 def at_point(
-    kind: str, function: Any, primals: Any, tangents: Any, options: Options = DEFAULTS
+    kind: str,
+    function: Any,
+    primals: Any,
+    tangents: Any,
+    has_aux: bool = False,
+    options: Options = DEFAULTS,
 ) -> Any:
     """``srcad.jvp`` and ``srcad.hvp``"""
     if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
@@ -367,7 +372,7 @@ def at_point(
             f"{len(primals)} primals and {len(tangents)} tangents: one for each is needed"
         )
     check_alike(primals, tangents, "tangent")
-    return _point_maker(kind, function, options).at(primals, tangents)
+    return _point_maker(kind, function, options, has_aux).at(primals, tangents)
 
 
 def _point_maker(kind: str, function: Any, options: Options, has_aux: bool = False) -> PointMaker:
@@ -402,6 +407,7 @@ def _expand_point(
             if kind == "pullback":
                 return pullback.call(low, [named["tangents"]], {})
             return TupleRef((value, *extra)) if extra else value
+        named["has_aux"] = Static(point.spec.has_aux)
         handler = inside.jvp if kind == "jvp" else inside.hvp
         return handler(library, low, [], named)
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from srcad.errors import Place, add_primal_note
+from srcad.ir.places import place_of
 from srcad.pipeline import Compiled
 
 
@@ -73,6 +74,6 @@ def annotate(error: BaseException, compiled: Compiled) -> None:
             loc = compiled.emitted.line_map.get(trace.tb_lineno)
             if loc is None and compiled.function is not None:
                 loc = compiled.function.loc  # a line of several: the function at least
-            if loc is not None:
-                add_primal_note(error, Place(loc.file, loc.line, loc.column, loc.text))
+            if (place := place_of(loc)) is not None:
+                add_primal_note(error, place)
         trace = trace.tb_next

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 
@@ -135,11 +135,6 @@ def makes_container(op: Apply) -> bool:
         index = op.args[1]
         return isinstance(index, Literal) and isinstance(index.value, slice)
     return id(op.callee) in _CONTAINERS
-
-
-def passes_on(op: Op | None) -> TypeGuard[Apply]:
-    """Whether the result is the argument itself, or a copy of it."""
-    return isinstance(op, Apply) and op.callee is np.ascontiguousarray and len(op.args) == 1
 
 
 class Memory:
@@ -403,9 +398,6 @@ class Memory:
 
     def _apply(self, callee: Callable[..., Any], result: Value, op: Apply) -> None:
         if not has_memory(result.type):
-            return
-        if passes_on(op):
-            self._flow(result, op.args[0])
             return
         self._root(result)
         match result.type:

@@ -18,7 +18,7 @@ from enum import Enum, auto
 import numpy as np
 
 from srcad.codegen.liveness import Liveness
-from srcad.codegen.memory import Memory, has_memory, passes_on
+from srcad.codegen.memory import Memory, has_memory
 from srcad.codegen.survey import Survey
 from srcad.ir.core import Accumulate, Apply, Atom, Literal, Update, Value, make_tuple
 from srcad.ir.types import (
@@ -103,17 +103,13 @@ class Ownership:
         value, own = target, self.memory.identity(target)
         while True:
             op = self.survey.definition.get(value)
-            if passes_on(op):
-                source = op.args[0]
-            elif isinstance(op, Accumulate) and not self.in_place(op):
-                break  # it makes memory of its own
-            elif isinstance(op, (Accumulate, Update)) and value is op.version:
-                source = op.target
-            else:
+            if not isinstance(op, (Accumulate, Update)) or value is not op.version:
                 break
-            if not isinstance(source, Value):
+            if isinstance(op, Accumulate) and not self.in_place(op):
+                break  # it makes memory of its own
+            if not isinstance(op.target, Value):
                 return None
-            value = source
+            value = op.target
             own |= self.memory.identity(value)
         if not isinstance(op, (Apply, Accumulate)):
             return None

@@ -107,12 +107,8 @@ def get_attribute(low: Lowering, obj: Abstract, name: str) -> Abstract:
             return _of_instance(low, obj, name)
         case TupleRef(cls=cls, items=items) if name in (fields := getattr(cls, "_fields", ())):
             return items[fields.index(name)]
-        case TupleRef(cls=cls) if (
-            cls is not tuple
-            and isinstance(inspect.getattr_static(cls, name, None), types.FunctionType)
-            and name not in ("_replace", "_asdict")
-        ):
-            return Method(Static(getattr(cls, name)), obj)
+        case TupleRef(cls=cls) if cls is not tuple and not _is_of_namedtuples(cls, name):
+            return _of_class(low, obj, cls, name)
         case SuperRef():
             return _of_super(low, obj, name)
         case TupleRef() | ListRef() | DictRef() | SetRef() if name in _PROTOCOL:
@@ -175,6 +171,8 @@ def _of_instance(low: Lowering, obj: ObjectRef, name: str) -> Abstract:
         return known
     if name == "__class__":
         return Static(obj.cls)
+    if name == "__dict__":
+        low.refuse(*refusal("instance dict"))
     if contents.origin is not None:
         live = contents.origin.obj
         if name in getattr(live, "__dict__", {}) or isinstance(
@@ -218,6 +216,35 @@ def _of_instance(low: Lowering, obj: ObjectRef, name: str) -> Abstract:
         found_: Abstract = importer.class_attribute(low, obj.cls, name, on_class)
         return found_
     of_class: Abstract = importer.attribute(low, contents.origin, name)
+    return of_class
+
+
+def _is_of_namedtuples(cls: type, name: str) -> bool:
+    """Whether a name is one that every tuple or every namedtuple has."""
+    made_by_factory = ("_replace", "_asdict", "_make", "_fields", "_field_defaults")
+    return name in made_by_factory or getattr(cls, name, _ABSENT) is getattr(tuple, name, None)
+
+
+def _of_class(low: Lowering, obj: TupleRef, cls: type, name: str) -> Abstract:
+    """What the class of a namedtuple has under a name."""
+    found = inspect.getattr_static(cls, name, _ABSENT)
+    importer = low.session.importer
+    if found is _ABSENT:
+        low.refuse(f"{cls.__name__} object has no attribute {name!r}", calls.RAISES)
+    if isinstance(found, (property, types.FunctionType, staticmethod, classmethod)):
+        importer.member(cls, None, name, found)
+    match found:
+        case property(fget=function):
+            return calls.call(low, Static(function), [obj], {})
+        case staticmethod(__func__=function):
+            return Static(function)
+        case classmethod(__func__=function):
+            return Method(Static(function), Static(cls))
+        case types.FunctionType():
+            return Method(Static(found), obj)
+        case _ if hasattr(type(found), "__get__"):
+            low.refuse(*refusal("attribute access", name=cls.__name__))
+    of_class: Abstract = importer.class_attribute(low, cls, name, found)
     return of_class
 
 

@@ -24,6 +24,7 @@ from srcad.frontend import (
     containers,
     expressions,
     iterables,
+    operators,
     scopes,
     statements,
     typequeries,
@@ -69,9 +70,8 @@ def handler_of(function: Any) -> Handler | None:
 
 
 def _len(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
-    if isinstance(args[0], ObjectRef):
-        return _method(low, args[0], "__len__", [])
-    return containers.length(low, args[0])
+    own = operators.ask(low, args[0], "__len__")
+    return containers.length(low, args[0]) if own is None else own
 
 
 def _method(low: Lowering, obj: Abstract, name: str, args: list[Abstract]) -> Abstract:
@@ -82,8 +82,10 @@ def _cast(cls: Any) -> Handler:
     def handler(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
         if not args:
             return Static(cls())
-        if isinstance(args[0], ObjectRef):
-            return _method(low, args[0], f"__{cls.__name__}__", [])
+        names = () if cls is bool else (f"__{cls.__name__}__",)
+        own = operators.ask(low, args[0], *names)
+        if own is not None:
+            return own
         if cls is bool:
             known = expressions.truth(low, args[0])
             if isinstance(known, bool):
@@ -312,7 +314,7 @@ def _of_instance(function: Any, name: str) -> Handler:
     otherwise = static_only(function)
 
     def handler(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
-        if args and isinstance(args[0], ObjectRef) and hasattr(args[0].cls, name):
+        if args and operators.has(args[0], name):
             return _method(low, args[0], name, args[1:])
         if function is repr and args:
             low.require_python(args[0])

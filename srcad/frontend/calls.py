@@ -517,6 +517,7 @@ def run_body(low: Lowering, code: Code, bound: dict[str, Abstract], key: Any) ->
         code.globals,
         code.parent,
         code.cells,
+        low.builder.loc,
     )
     outer, nodes = low.frame, low.nodes
     session.active.append((key, frame))

@@ -5,12 +5,11 @@ from __future__ import annotations
 import copy
 import dataclasses
 import inspect
-import operator
 import types
 from functools import partial
 from typing import Any, cast
 
-from srcad.frontend import attributes, calls, expressions
+from srcad.frontend import attributes, calls, expressions, operators
 from srcad.frontend.abstract import (
     Abstract,
     DictRef,
@@ -37,6 +36,7 @@ def construct(
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         if not is_generated(cls.__new__):
             low.refuse(*refusal("own __new__", name=cls.__name__))
+        operators.require_plain(low, cls, "this namedtuple")
         return _namedtuple(low, cls, args, keywords)
     if dataclasses.is_dataclass(cls):
         return _dataclass(low, cls, args, keywords)
@@ -68,9 +68,7 @@ def is_generated(function: Any) -> bool:
 def compared_dataclasses(low: Lowering, op: Any, x: ObjectRef, y: Abstract) -> Abstract:
     """A comparison that ``dataclass`` has written: of the fields, in order."""
     if not isinstance(y, ObjectRef) or x.cls is not y.cls:
-        if op in (operator.eq, operator.ne):
-            return Static(op is operator.ne)
-        low.refuse(f"a {x.cls.__name__} is compared with something else", calls.RAISES)
+        return Static(NotImplemented)
     names = [f.name for f in dataclasses.fields(cast(Any, x.cls)) if f.compare]
     left, right = (
         TupleRef(tuple(attributes.get_attribute(low, obj, n) for n in names)) for obj in (x, y)

@@ -38,15 +38,19 @@ def run_sequence(low: Lowering, thunks: list[Thunk], flags: tuple[str, ...] = EX
             return
         if taken:
             return
-        exited = low.exits(flags)
-        if exited is True:
-            return
-        if exited is not False:
+        if low.exits(flags) is not False:
             if rest is not None:
-                branch(
-                    low, low.negate(exited), partial(_stayed, low, rest), partial(_left, low, flags)
-                )
+                _go_on(low, rest, flags)
             return
+
+
+def _go_on(low: Lowering, rest: Callable[[], None], flags: tuple[str, ...] = EXITS) -> None:
+    """Lower what follows statements, where none of them has exited."""
+    left = low.exits(flags)
+    if left is False:
+        rest()
+    elif left is not True:
+        branch(low, low.negate(left), partial(_stayed, low, rest), partial(_left, low, flags))
 
 
 def _stayed(low: Lowering, rest: Callable[[], None]) -> None:
@@ -88,7 +92,7 @@ def branch(
             stays = regions[left.index(False)]
             if not stays.dead:
                 with low.inside(stays):
-                    rest()
+                    _go_on(low, rest)
             consumed = True
     results, yields = join_regions(low, regions)
     blocks = [r.builder.block((), y) for r, y in zip(regions, yields, strict=True)]

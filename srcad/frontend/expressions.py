@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 import operator
 from typing import Any
 
@@ -14,11 +13,11 @@ from srcad import runtime
 from srcad.frontend import (
     attributes,
     calls,
-    classes,
     comprehensions,
     containers,
     iterables,
     methods,
+    operators,
 )
 from srcad.frontend.abstract import (
     FALSE,
@@ -274,12 +273,10 @@ def binary(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract:
             except Exception:  # it raises at run time, as in the primal
                 pass
     x, y = _with_array(low, x, y), _with_array(low, y, x)
-    special = containers.combine(low, op, x, y)
-    if special is not None:
-        return special
-    overloaded = _overloaded(low, op, x, y)
-    if overloaded is not None:
-        return overloaded
+    for special in (operators.binary, containers.combine):
+        found = special(low, op, x, y)
+        if found is not None:
+            return found
     left, right = low.atom(x), low.atom(y)
     if op not in _LOGICAL and atom_type(left) == atom_type(right) == BOOL:
         low.require_python(x, y)
@@ -303,66 +300,14 @@ def _power(low: Lowering, x: Atom, y: Atom) -> Atom:
     return low.builder.apply(operator.pow, x, y)
 
 
-_METHODS = {
-    operator.add: "add", operator.sub: "sub", operator.mul: "mul", operator.truediv: "truediv",
-    operator.floordiv: "floordiv", operator.mod: "mod", operator.pow: "pow",
-    operator.matmul: "matmul", operator.neg: "neg", operator.pos: "pos",
-    operator.lt: "lt", operator.le: "le", operator.gt: "gt", operator.ge: "ge",
-    operator.eq: "eq", operator.ne: "ne",
-}  # fmt: skip
-
-
-def _overloaded(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract | None:
-    """An operator of a user's class."""
-    name = _METHODS.get(op)
-    if name is None:
-        return None
-    if op in COMPARE.values():
-        return _compared_instances(low, op, x, y)
-    if isinstance(x, ObjectRef) and hasattr(x.cls, f"__{name}__"):
-        return calls.call(low, attributes.get_attribute(low, x, f"__{name}__"), [y], {})
-    if isinstance(y, ObjectRef) and hasattr(y.cls, f"__r{name}__"):
-        return calls.call(low, attributes.get_attribute(low, y, f"__r{name}__"), [x], {})
-    return None
-
-
-_MIRRORED = {
-    operator.lt: operator.gt, operator.le: operator.ge, operator.gt: operator.lt,
-    operator.ge: operator.le, operator.eq: operator.eq, operator.ne: operator.ne,
-}  # fmt: skip
-
-
-def _compared_instances(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract | None:
-    """A comparison of which an instance is a part; None if there is none."""
-    for one, other, by in ((x, y, op), (y, x, _MIRRORED[op])):
-        if not isinstance(one, ObjectRef):
-            continue
-        name = f"__{_METHODS[by]}__"
-        method = getattr(one.cls, name)
-        if method is not getattr(object, name):
-            if getattr(getattr(method, "__code__", None), "co_filename", "") == "<string>":
-                return classes.compared_dataclasses(low, by, one, other)
-            return calls.call(low, attributes.get_attribute(low, one, name), [other], {})
-        equals = inspect.getattr_static(one.cls, "__eq__")
-        if by is operator.ne and equals is not vars(object)["__eq__"]:
-            equal = _compared_instances(low, operator.eq, one, other)
-            assert equal is not None
-            return invert(low, truth(low, equal))
-    if op in (operator.eq, operator.ne) and (isinstance(x, ObjectRef) or isinstance(y, ObjectRef)):
-        same = identical(low, x, y)
-        if isinstance(same, bool):
-            return Static(same == (op is operator.eq))
-        return same if op is operator.eq else invert(low, truth(low, same))
-    return None
-
-
 def unary(low: Lowering, op: Any, x: Abstract) -> Abstract:
     """``op x``"""
     x = low.read(x)
     if isinstance(x, Static) and isinstance(x.value, (int, float, complex)):
         return Static(op(x.value))
-    if isinstance(x, ObjectRef) and op in _METHODS:
-        return calls.call(low, attributes.get_attribute(low, x, f"__{_METHODS[op]}__"), [], {})
+    special = operators.unary(low, op, x)
+    if special is not None:
+        return special
     if isinstance(x, Value) and x.type == BOOL:
         low.require_python(x)
     return wrap(low, low.builder.apply(op, low.atom(x)))
@@ -375,6 +320,9 @@ def wrap(low: Lowering, atom: Atom, *, element: bool = False) -> Abstract:
 
 def truth(low: Lowering, value: Abstract) -> bool | Atom:
     """Whether a value counts as true: known, or an atom."""
+    answer = operators.ask(low, value, "__bool__", "__len__")
+    if answer is not None:
+        return truth(low, answer)
     match value:
         case Static(value=known):
             return bool(known)
@@ -393,13 +341,6 @@ def truth(low: Lowering, value: Abstract) -> bool | Atom:
             return truth(low, ref)
         case IteratorRef():
             return True
-        case ObjectRef(cls=cls):
-            for name in ("__bool__", "__len__"):
-                if hasattr(cls, name):
-                    return truth(
-                        low, calls.call(low, attributes.get_attribute(low, value, name), [], {})
-                    )
-            return True
         case Value(type=kind):
             if kind == NONE_TYPE:
                 return False
@@ -412,7 +353,7 @@ def truth(low: Lowering, value: Abstract) -> bool | Atom:
             return value
         case MaybeUnbound():
             return truth(low, low.bound(value))
-        case Closure() | Method() | Partial():
+        case ObjectRef() | Closure() | Method() | Partial():
             return True
     return low.atom(value)
 
@@ -505,6 +446,9 @@ def binary_compare(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract
                 return Static(result)
         except Exception:  # it raises at run time, as in the primal
             pass
+    special = operators.binary(low, op, x, y)
+    if special is not None:
+        return special
     if op in (operator.eq, operator.ne):
         if isinstance(x, TupleRef) and isinstance(y, TupleRef) and len(x.items) != len(y.items):
             return Static(op is operator.ne)
@@ -513,9 +457,6 @@ def binary_compare(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract
                 same = identical(low, a, NONE)
                 if isinstance(same, bool):
                     return Static(same == (op is operator.eq))
-    overloaded = _overloaded(low, op, x, y)
-    if overloaded is not None:
-        return overloaded
     return wrap(low, low.builder.apply(op, low.atom(_plain(x)), low.atom(_plain(y))))
 
 

@@ -187,6 +187,22 @@ REFUSED: dict[str, Refusal] = {
         "the class {name}, which has its own way to look up or set attributes,",
         "use ordinary attributes and properties",
     ),
+    "instance dict": Refusal(
+        "the attribute __dict__",
+        "read and set the attributes by their names, or with getattr and setattr",
+    ),
+    "iterator class": Refusal(
+        "a loop over an object whose class {name} has __next__",
+        "make its __iter__ a generator, or loop over a list",
+    ),
+    "array operator": Refusal(
+        "an operator between an array and a {name}, which NumPy applies to each entry,",
+        "write the {name} first, or give its class __array_ufunc__ = None",
+    ),
+    "own operators": Refusal(
+        "{what}, whose class {name} has its own {method},",
+        "use a plain {base}, or an ordinary class that holds one",
+    ),
     "super": Refusal("'super()' here", "name the class: Base.method(self, ...)"),
     "arguments": Refusal(
         "a call whose number of arguments depends on data", "pass a list or a tuple as one argument"

@@ -84,7 +84,10 @@ def consumed(low: Lowering, value: Abstract, *, interleaved: bool = False) -> Ab
             low.refuse(message, hint)
         case ObjectRef(cls=cls) if hasattr(cls, "__iter__"):
             method = attributes.get_attribute(low, value, "__iter__")
-            return consumed(low, calls.call(low, method, [], {}), interleaved=interleaved)
+            iterator = calls.call(low, method, [], {})
+            if isinstance(iterator, ObjectRef) and hasattr(iterator.cls, "__next__"):
+                low.refuse(*refusal("iterator class", name=iterator.cls.__name__))
+            return consumed(low, iterator, interleaved=interleaved)
     return value
 
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from srcad import runtime
 from srcad.errors import UnsupportedSyntax, UnsupportedValue
-from srcad.frontend import arrays
+from srcad.frontend import arrays, operators
 from srcad.frontend.abstract import (
     SCALARS,
     Abstract,
@@ -190,6 +190,7 @@ class Importer:
 
         if value.type == UNKNOWN:
             return value
+        operators.require_plain(low, type(obj), hint)
         if isinstance(obj, Iterator):
             return Poison(*refusal("outer iterator", name=hint))
         match obj:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from srcad import runtime
-from srcad.errors import UnsupportedSyntax
+from srcad.errors import SourceError, UnsupportedSyntax
 from srcad.frontend import arrays, calls
 from srcad.frontend.abstract import Abstract
 from srcad.frontend.live import Capture, Importer, current
@@ -98,6 +98,8 @@ def lower_function(
         return _lower_fitting(function, args, keywords, library, exact)
     except NeedsUnroll as error:  # there was no loop to unroll
         raise UnsupportedSyntax(error.place, error.message, error.hint) from None
+    except SourceError as error:  # it tells its place itself; how it was reached is of no interest
+        raise error.with_traceback(None) from None
 
 
 def _lower_fitting(

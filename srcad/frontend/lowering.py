@@ -9,12 +9,11 @@ together.
 
 from __future__ import annotations
 
-import linecache
 import operator
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
@@ -71,6 +70,7 @@ from srcad.ir.core import (
     raise_error,
 )
 from srcad.ir.infer import atom_type
+from srcad.ir.places import place_of
 from srcad.ir.tree import dataclass_of
 from srcad.ir.types import OBJECT, Number, Type
 
@@ -141,6 +141,8 @@ class Frame:
     globals: dict[str, Any]
     parent: Frame | None
     cells: dict[str, Any] = field(default_factory=dict)
+    caller: Loc | None = None
+    """Where it was called; None in the outermost function."""
     keeps: bool = False
     """Whether a closure made here may outlive the activation."""
 
@@ -257,7 +259,7 @@ class Lowering:
         """Where a node stands."""
         source = self.frame.source
         line = source.lines[node.lineno - 1].strip() if node.lineno <= len(source.lines) else ""
-        return Loc(source.file, node.lineno, node.col_offset, line)
+        return Loc(source.file, node.lineno, node.col_offset, line, caller=self.frame.caller)
 
     def site(self) -> Any:
         """What stands for the expression being evaluated, in every attempt to lower it."""
@@ -272,7 +274,10 @@ class Lowering:
         if self.internal:
             return place_of(self.builder.loc)
         node = self.node if node is None else node
-        return self.frame.source.place(node) if hasattr(node, "lineno") else None
+        if not hasattr(node, "lineno"):
+            return None
+        place = self.frame.source.place(node)
+        return place and replace(place, caller=place_of(self.frame.caller))
 
     def refuse(
         self,
@@ -637,14 +642,6 @@ class _Statement:
 
 Handler = Callable[[Lowering, list[Abstract], dict[str, Abstract]], Any]
 """What a builtin does to abstract values; NotImplemented leaves the call as it is."""
-
-
-def place_of(loc: Loc | None) -> Place | None:
-    """A statement's place, for an error."""
-    if loc is None:
-        return None
-    text = linecache.getline(loc.file, loc.line).rstrip("\r\n") or loc.text
-    return Place(loc.file, loc.line, loc.column, text)
 
 
 def leaf_type(value: Abstract) -> Type:

@@ -20,6 +20,7 @@ from srcad.frontend import (
     expressions,
     iteration,
     iterators,
+    operators,
 )
 from srcad.frontend.abstract import (
     NONE,
@@ -303,11 +304,9 @@ def augmented(low: Lowering, op: Any, current: Abstract, value: Abstract) -> Abs
         return current
     if isinstance(current, Value) and isinstance(current.type, Unknown):
         low.builder.effect(require_number, current)
-    if isinstance(current, ObjectRef):
-        names = {operator.add: "iadd", operator.sub: "isub", operator.mul: "imul"}
-        method = f"__{names.get(op, '')}__"
-        if hasattr(current.cls, method):
-            return calls.call(low, attributes.get_attribute(low, current, method), [value], {})
+    special = operators.in_place(low, op, current, value)
+    if special is not None:
+        return special
     if isinstance(current, ListRef) and op is operator.add:
         low.refuse(
             "a list inside a container is extended in place", "use append or extend on a name"

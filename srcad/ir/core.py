@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from srcad.ir.immutable import immutable, immutable_value
@@ -31,10 +31,12 @@ class Loc:
     """The primal statement (its first line), quoted in comments and errors."""
     reverse: int = 0
     """How many reverse sweeps lie between the statement and the operation: 0 in the primal."""
+    caller: Loc | None = field(default=None, compare=False, repr=False)
+    """Where the function was called that the statement is in; None in the outermost."""
 
     def one_sweep_further(self) -> Loc:
         """The place of what a reverse sweep makes of the operation."""
-        return Loc(self.file, self.line, self.column, self.text, self.reverse + 1)
+        return replace(self, reverse=self.reverse + 1)
 
 
 @dataclass(slots=True, eq=False)

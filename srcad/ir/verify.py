@@ -111,6 +111,14 @@ class _Verifier:
             case _:
                 self.fail(f"{atom!r} is neither a value nor a literal")
 
+    def consume(self, array: Value, op: Op) -> None:
+        """Note that a container is written, and the array that an array is a view of."""
+        if array not in self.consumed:
+            self.consumed[array] = op
+            if isinstance(array.type, Array):
+                for source in self.sources.get(array, ()):
+                    self.consume(source, op)
+
     def is_stale(self, value: Value) -> bool:
         """Whether a value, or an array it is a view of, has been written over."""
         if value in self.consumed:
@@ -205,7 +213,7 @@ class _Verifier:
             case Update(target=target):
                 if not isinstance(target, Value):
                     self.fail("the target of an update is not a value")
-                self.consumed[target] = op
+                self.consume(target, op)
             case Accumulate():
                 pass
             case If():

@@ -4,14 +4,13 @@
     y = sin(x)             |    y = sin(x)
     yield y                |    yield y
 
-Effects are kept, and functions of ``math`` that raise outside their domain: the derivative of
-``math.log`` at -1 raises as the function does.  What a loop carries is kept only if a later
+Effects are kept, and what of the primal may raise: the derivative of ``math.log`` at -1 raises as
+the function does.  What a loop carries is kept only if a later
 iteration or the rest of the function reads it.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import assert_never
 
@@ -32,6 +31,7 @@ from srcad.ir import (
     While,
     With,
 )
+from srcad.ir.partial import may_raise
 from srcad.ir.walk import all_ops, blocks, operands, results
 
 
@@ -74,20 +74,11 @@ def _prune(
     return tuple(ops), live
 
 
-_PARTIAL = frozenset(
-    getattr(math, name)
-    for name in (
-        "log", "log2", "log10", "log1p", "sqrt", "asin", "acos", "acosh", "atanh", "pow", "fmod",
-        "gamma", "lgamma", "exp", "cosh", "sinh", "expm1",
-    )
-)  # fmt: skip
-
-
 def _acts(op: Op) -> bool:
     if isinstance(op, Effect):
         return True
     if isinstance(op, Apply):
-        return op.callee in _PARTIAL and (op.loc is None or op.loc.reverse == 0)
+        return (op.loc is None or op.loc.reverse == 0) and may_raise(op)
     if isinstance(op, Call):
         function = op.function.function
         return function is None or any(isinstance(o, Effect) for o in all_ops(function.body))

@@ -33,18 +33,24 @@ def getitem(ct, x, i, *, x_bar):
 @linear(np.take, *methods("take"), wrt="a")
 def take(ct, a, indices, axis=None, mode="raise", *, a_bar):
     n = np.size(a) if axis is None else np.shape(a)[axis]
-    places = np.clip(indices, 0, n - 1) if mode == "clip" else np.mod(indices, n)
-    if axis is None:
-        a_bar[np.unravel_index(places, np.shape(a))] += ct
-    else:
+    places = indices
+    if mode == "clip":
+        places = np.clip(indices, 0, n - 1)
+    if mode == "wrap":
+        places = np.mod(indices, n)
+    if axis is not None:
         a_bar[(slice(None),) * (axis % np.ndim(a)) + (places,)] += ct
+    elif np.ndim(a) == 1:
+        a_bar[places] += ct
+    else:
+        a_bar[np.unravel_index(np.arange(n)[places], np.shape(a))] += ct
 
 
 @linear(np.take_along_axis, wrt="arr")
 def take_along_axis(ct, arr, indices, axis=-1, *, arr_bar):
     shape = np.shape(arr)
     if axis is None:
-        arr_bar[np.unravel_index(np.mod(indices, np.size(arr)), shape)] += ct
+        arr_bar[np.unravel_index(np.arange(np.size(arr))[indices], shape)] += ct
     else:
         k = axis % np.ndim(arr)
         # Every axis but `k` keeps its place: an open grid.

@@ -55,6 +55,8 @@ def check_grads(
 
     A difference raises GradientMismatch; if no independent method can run f, NoOracle.
     """
+    if not isinstance(args, (tuple, list)):
+        raise TypeError("args holds the arguments of the call: check_grads(f, (x,))")
     if order not in (1, 2):
         raise ValueError("order is 1 or 2")
     if not modes or not set(modes) <= {"fwd", "rev"}:

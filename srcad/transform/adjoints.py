@@ -14,6 +14,7 @@ from srcad.ir import Atom, Literal, Loc, Value
 from srcad.ir.build import Builder
 from srcad.ir.core import make_list, make_tuple
 from srcad.ir.infer import atom_type
+from srcad.ir.places import place_of
 from srcad.ir.sharing import READ_ONLY, holds_arrays, views
 from srcad.ir.simplify.shortcuts import without_new_axes
 from srcad.ir.types import (
@@ -36,7 +37,7 @@ from srcad.transform import spaces
 
 def refuse_hidden(loc: Loc | None, kind: Type) -> NoReturn:
     """Active data went through an object of a type that cannot be followed."""
-    place = None if loc is None else Place(loc.file, loc.line, loc.column, loc.text)
+    place = place_of(loc)
     if is_text(kind):
         raise NotDifferentiable(
             place,
@@ -83,6 +84,10 @@ class Adjoints:
         self.states: dict[Value, Any] = {}
         self.owned: set[Value] = set() if outer is None else outer.owned
         """Arrays that only one adjoint refers to: they may be written in place."""
+        self.in_order: frozenset[Value] = frozenset() if outer is None else outer.in_order
+        """Arrays whose adjoints are written as if they had another shape (``writes.in_order``)."""
+        self.ordered: set[Value] = set() if outer is None else outer.ordered
+        """Adjoints that are known to be in C order."""
         self.memory: dict[Value, Value] = {}
         """What versions of written arrays are restored to, in the reverse sweep."""
         self._last: dict[Value, tuple[Any, Any, Any]] = {}
@@ -111,9 +116,10 @@ class Adjoints:
         if rank(value.type) == 0:  # NumPy's arithmetic makes numbers of arrays without axes
             copy = b.apply_typed(np.array, (state,), value.type, hint)
         else:
-            full = spaces.spread(b, state, value)
-            copy = b.apply_typed(np.ndarray.copy, (full,), value.type, hint)
+            full, in_order = spaces.spread(b, state, value), value in self.in_order
+            copy = spaces.copied(b, full, value.type, hint, in_order=in_order)
         self.owned.add(copy)
+        self.ordered.add(copy)
         self.set(value, copy)
         return copy
 
@@ -128,6 +134,8 @@ class Adjoints:
                 or views(op)
             ):
                 return False
+        if value in self.in_order and not self.is_ordered(state):
+            return False
         adjoints: Adjoints | None = self
         while adjoints is not None:
             others = [s for v, s in adjoints.states.items() if v is not value]
@@ -135,6 +143,11 @@ class Adjoints:
                 return False
             adjoints = adjoints.outer
         return True
+
+    def is_ordered(self, state: Atom) -> bool:
+        """Whether an adjoint is known to be in C order."""
+        made = self.builder.definition(state)
+        return state in self.ordered or (made is not None and made.callee is np.zeros)
 
     def _refers(self, state: Any, array: Value) -> bool:
         """Whether what has arrived elsewhere is an array, or may be a view of it."""
@@ -300,6 +313,8 @@ class Adjoints:
             current = spaces.widened(self.builder, current, target, whole)
             current = self.builder.apply_typed(list, (current,), spaces.tangent_type(whole), hint)
         added = self.with_term(target, self.builder, current, index, term, hint)
+        if self.is_ordered(current):
+            self.ordered.add(added)
         self.states[target] = self._made(added)
 
     def with_term(

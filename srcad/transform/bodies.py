@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from srcad import rules
-from srcad.errors import MissingRule, Place
+from srcad.errors import MissingRule
 from srcad.frontend import builtin, calls, containers
 from srcad.frontend.abstract import Abstract, AccumulatorRef, Held, ListRef, Static, TupleRef
 from srcad.frontend.live import Importer, current
@@ -19,6 +19,7 @@ from srcad.frontend.lowering import Frame, Lowering, Session, Unreachable
 from srcad.frontend.scopes import Scope
 from srcad.ir import Atom, Literal, Value
 from srcad.ir.build import Builder
+from srcad.ir.places import place_of
 from srcad.ir.types import ListType, Number, NumPyScalar, TupleType
 from srcad.transform import arraylike, replay
 
@@ -164,8 +165,7 @@ def inline(
     try:
         result = replay.run_body(low, body, arguments, named)
     except Unreachable:  # the body raises for such arguments
-        loc = before
-        place = None if loc is None else Place(loc.file, loc.line, loc.column, loc.text)
+        place = place_of(before)
         raise MissingRule(
             place,
             f"the derivative of {body.__name__} is not known for these arguments",

@@ -39,6 +39,8 @@ class DifferentiatedCall:
     keywords: dict[str, Abstract] = field(default_factory=dict)
     wrt: tuple[int | str, ...] = ()
     """Positions and keywords of this call."""
+    has_aux: bool = False
+    """Whether it returns its value and auxiliary data, which have no derivative."""
 
     def argument(self, which: int | str) -> Abstract:
         """The argument at a position or of a keyword."""

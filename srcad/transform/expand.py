@@ -78,7 +78,6 @@ from srcad.transform.reverse import Swept, sweep_block
 from srcad.transform.signatures import argument_name
 from srcad.transform.structures import (
     leaf_atoms,
-    leaves_of,
     match_leaves,
     settle,
     tangents_of,
@@ -98,6 +97,10 @@ class Inner:
     """The differentiated arguments, in terms of the parameters."""
     result: Abstract
     """The result, in values of the block."""
+    aux: Abstract | None
+    """The auxiliary data, whose leaves are yielded after those of the result."""
+    outputs: tuple[Atom, ...]
+    """The leaves of the result."""
     contents: dict[Any, Any]
     """What the containers of the result hold."""
     given: dict[Any, Any]
@@ -109,12 +112,20 @@ class Pulled:
     """The value of a function and the reverse of its block."""
 
     value: Abstract
+    aux: Abstract | None
     inner: Inner
-    pattern: Abstract
-    """The part of the result that has a cotangent, in values of the inner block."""
     seeds: tuple[Value, ...]
     reverse: Block
     """Parameters are the seeds, yields the adjoints of the leaves; it reads the forward sweep."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pushed:
+    """The value of a function and its tangent."""
+
+    value: Abstract
+    tangent: Abstract
+    aux: Abstract | None
 
 
 _NARROW = {"float16": np.float16, "float32": np.float32, "complex64": np.complex64}
@@ -244,8 +255,12 @@ class Differentiator:
         refuse_twins(low, [*positional, *named.values()], changed, seen)
         result = box[0]
         with low.inside(region):
-            result = settle(low, result)
+            result, aux = settle(low, result), None
+            if call.has_aux:
+                result, aux = _with_aux(low, result)
             leaves = leaf_atoms(low, result)
+            count = len(leaves)
+            leaves += [] if aux is None else leaf_atoms(low, aux)
         contents = region.state
         for key in state:
             if key[0] == "variable" and region.state.get(key) is not state[key] and key[1] != 0:
@@ -256,7 +271,8 @@ class Differentiator:
         block = prepared(region.builder.block(tuple(params), tuple(leaves)), self.options)
         check_scopes(block)
         require_disjoint(low, copied, [*free_values(block), *inits])
-        return Inner(block, tuple(inits), tuple(inputs), result, contents, before)
+        outputs = block.yields[:count]
+        return Inner(block, tuple(inits), tuple(inputs), result, aux, outputs, contents, before)
 
     def _detached(self, low: Lowering, value: Abstract, which: int | str) -> Abstract:
         """An argument that the function may write into, without a trace outside."""
@@ -365,32 +381,21 @@ class Differentiator:
         self,
         call: DifferentiatedCall,
         *,
-        has_aux: bool = False,
         unit: bool = False,
     ) -> Pulled:
-        """The value of a call, and its reverse: from the cotangent of the value (of its first item
-        with ``has_aux``) to a tuple of gradients.
+        """The value of a call, and its reverse: from the cotangent of the value to a tuple of
+        gradients.
 
         With ``unit`` the value has to be a real scalar and its cotangent is 1, without a seed.
         """
         low, inner = call.low, self.lower_inner(call)
-        outputs = inner.block.yields
-        pattern = inner.result
-        if has_aux:
-            if not isinstance(pattern, TupleRef) or len(pattern.items) != 2:
-                raise NotDifferentiable(
-                    low.place(),
-                    "has_aux=True needs a function that returns (value, auxiliary data)",
-                    "return a tuple of two, or leave has_aux out",
-                )
-            pattern = pattern.items[0]
-        params, count = inner.block.params, len(leaves_of(low, pattern, inner.contents))
-        seed = unit_seed(low, settle(low, pattern)) if unit else None
+        params = inner.block.params
+        seed = unit_seed(low, settle(low, inner.result)) if unit else None
 
         swept = sweep_block(
             inner.block,
             params,
-            outputs[:count],
+            inner.outputs,
             lambda: self._builder(low),
             self._functions(low),
             seed=seed,
@@ -398,12 +403,12 @@ class Differentiator:
             options=self.options,
         )
         names: dict[Value, Any] = dict(zip(params, inner.inits, strict=True))
-        body = rename_values(Block((), swept.forward, outputs), names)
+        body = rename_values(Block((), swept.forward, inner.block.yields), names)
         for op in body.ops:
             low.builder.append(op)
         copied = {v: k for v, k in swept.kept.items() if v is not k}
         reverse = rename_values(rename_values(swept.reverse, copied), names)
-        return Pulled(self._out(low, inner, names), inner, pattern, reverse.params, reverse)
+        return Pulled(*self._out(low, inner, names), inner, reverse.params, reverse)
 
     def pull(self, low: Lowering, pulled: Pulled, ct: Abstract | None) -> Abstract:
         """Write the reverse for a cotangent (None: there is no seed); a tuple of gradients."""
@@ -416,14 +421,26 @@ class Differentiator:
             low.builder.append(op)
         return self.gradients(low, pulled.inner, made.yields)
 
-    def _out(self, low: Lowering, inner: Inner, names: dict[Value, Any]) -> Abstract:
-        """The result of the inner function, in the state outside."""
-        found: Abstract = transplant(low, inner.result, inner.contents, names)
-        return found
+    def value(self, call: DifferentiatedCall) -> tuple[Abstract, Abstract | None]:
+        """The value of a call, and its auxiliary data."""
+        low, inner = call.low, self.lower_inner(call)
+        names: dict[Value, Any] = dict(zip(inner.block.params, inner.inits, strict=True))
+        for op in rename_values(Block((), inner.block.ops, inner.block.yields), names).ops:
+            low.builder.append(op)
+        return self._out(low, inner, names)
+
+    def _out(
+        self, low: Lowering, inner: Inner, names: dict[Value, Any]
+    ) -> tuple[Abstract, Abstract | None]:
+        """The result and the auxiliary data of the inner function, in the state outside."""
+        value: Abstract = transplant(low, inner.result, inner.contents, names)
+        if inner.aux is None:
+            return value, None
+        return value, transplant(low, inner.aux, inner.contents, names)
 
     def cotangents(self, low: Lowering, pulled: Pulled, ct: Abstract) -> list[Atom]:
         """The leaves of a cotangent, in the types of the result."""
-        found = match_leaves(low, pulled.pattern, pulled.inner.contents, ct)
+        found = match_leaves(low, pulled.inner.result, pulled.inner.contents, ct)
         atoms = []
         for seed, atom in zip(pulled.seeds, found, strict=True):
             if isinstance(seed.type, ListType) and isinstance(atom, Value):
@@ -478,9 +495,9 @@ class Differentiator:
 
     # ---- forward mode
 
-    def _pushed(self, low: Lowering, block: Block, tangents: list[Atom]) -> Block:
-        """A block with the tangents of its yields after them."""
-        params, outputs = block.params, block.yields
+    def _pushed(self, low: Lowering, inner: Inner, tangents: list[Atom]) -> Block:
+        """The block of a function with the tangents of its outputs after its yields."""
+        block, params = inner.block, inner.block.params
         varied = varied_values(block, params, rules.is_constant)
         b = self._builder(low)
         b.given = {**everything_in(block), **dict.fromkeys(free_values(block))}
@@ -489,7 +506,7 @@ class Differentiator:
         pusher.tangents.update(zip(params, tangents, strict=True))
         pusher.push_ops(block.ops, b)
         ends = []
-        for output in outputs:
+        for output in inner.outputs:
             hides = may_hide(atom_type(output)) and not is_text(atom_type(output))
             if isinstance(output, Value) and hides and output in varied:
                 refuse_hidden(low.builder.loc, output.type)
@@ -501,7 +518,7 @@ class Differentiator:
                     else _zero(output)
                 )
             ends.append(end)
-        return prune_block(b.block((), (*outputs, *ends)))
+        return prune_block(b.block((), (*block.yields, *ends)))
 
     def _builder(self, low: Lowering) -> Builder:
         """A builder of derivative code, with nothing around it."""
@@ -522,43 +539,53 @@ class Differentiator:
         swept = sweep_block(
             block,
             block.params,
-            block.yields,
+            inner.outputs,
             lambda: self._builder(low),
             self._functions(low),
             managers=_managers(block),
             options=self.options,
         )
-        return inner, self._pushed(low, block, directions), swept
+        return inner, self._pushed(low, inner, directions), swept
 
     def jvp(
         self,
         call: DifferentiatedCall,
         tangents: list[Abstract],
-    ) -> tuple[Abstract, Abstract]:
+    ) -> Pushed:
         """The value of a call, and its tangent for tangents of the arguments."""
         low, inner = call.low, self.lower_inner(call)
-        params, outputs = inner.block.params, inner.block.yields
+        outputs = inner.outputs
         found: list[Atom] = []
         for given, tangent in zip(inner.inputs, tangents, strict=True):
             found += match_leaves(low, given, low.state, tangent)
-        block = self._pushed(low, inner.block, found)
-        names: dict[Value, Any] = dict(zip(params, inner.inits, strict=True))
+        block = self._pushed(low, inner, found)
+        names: dict[Value, Any] = dict(zip(inner.block.params, inner.inits, strict=True))
         made = rename_values(block, names)
         for op in made.ops:
             low.builder.append(op)
-        count = len(outputs)
-        value = transplant(low, inner.result, inner.contents, dict(names))
-        tangent_of = {
-            o: e for o, e in zip(outputs, made.yields[count:], strict=True) if isinstance(o, Value)
-        }
-        literal = iter(made.yields[count:])
-        return value, tangents_of(low, inner.result, inner.contents, tangent_of, literal)
+        ends = made.yields[len(inner.block.yields) :]
+        value, aux = self._out(low, inner, dict(names))
+        tangent_of = {o: e for o, e in zip(outputs, ends, strict=True) if isinstance(o, Value)}
+        tangent = tangents_of(low, inner.result, inner.contents, tangent_of, iter(ends))
+        return Pushed(value, tangent, aux)
 
     def tangent(self, call: DifferentiatedCall, directions: list[Abstract]) -> Abstract:
         """The derivative of a call in one direction."""
-        value, found = self.jvp(call, directions)
-        require_present(call.low, value)
-        return found
+        found = self.jvp(call, directions)
+        require_present(call.low, found.value)
+        return found.tangent
+
+
+def _with_aux(low: Lowering, result: Abstract) -> tuple[Abstract, Abstract]:
+    """The value and the auxiliary data that a function returns."""
+    if not isinstance(result, TupleRef) or len(result.items) != 2:
+        raise NotDifferentiable(
+            low.place(),
+            "has_aux=True needs a function that returns (value, auxiliary data)",
+            "return a tuple of two, or leave has_aux out",
+        )
+    value, aux = result.items
+    return value, aux
 
 
 def check_scopes(block: Block) -> None:
@@ -691,7 +718,7 @@ def like(low: Lowering, pulled: Pulled) -> tuple[Abstract, Value]:
         param.type = kind
         return param
 
-    return build(pulled.pattern, top, lambda: param), param
+    return build(pulled.inner.result, top, lambda: param), param
 
 
 def _part(build: Any, whole: Value, pattern: Any, key: Any, callee: Any, low: Lowering) -> Abstract:

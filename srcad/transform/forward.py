@@ -40,6 +40,7 @@ from srcad.ir import (
 from srcad.ir.build import Builder
 from srcad.ir.core import Handler, make_dict, make_list, make_tuple, select
 from srcad.ir.infer import atom_type
+from srcad.ir.places import place_of
 from srcad.ir.types import (
     Array,
     DictType,
@@ -58,9 +59,9 @@ from srcad.ir.walk import map_atoms, results, values_read
 from srcad.rules import Rule
 from srcad.transform import spaces
 from srcad.transform.adjoints import refuse_hidden
-from srcad.transform.pullback import Bound, Transposer, bind, missing_rule, place_of
+from srcad.transform.pullback import Bound, Transposer, bind, missing_rule
 from srcad.transform.updates import dict_item
-from srcad.transform.writes import Volatile, is_view_of, laid_out, writes_arrays
+from srcad.transform.writes import Volatile, check_view, in_order, is_view_of, writes_arrays
 
 
 class Pusher:
@@ -76,6 +77,8 @@ class Pusher:
         """In the differential of an elementwise rule: its result alone gets its shape."""
         self.tangents: dict[Value, Atom] = {}
         self.owned: set[Value] = set()
+        self.in_order: frozenset[Value] = frozenset()
+        """Arrays whose tangents are written as if they had another shape (``writes.in_order``)."""
         """Tangents of written arrays that may be written in place."""
         self.volatile = Volatile({})
         self.moving: set[Value] = set()
@@ -113,6 +116,7 @@ class Pusher:
         if not self.volatile.written and writes_arrays(block):
             self.volatile = Volatile(written_values(block))
             self.volatile.note(block)
+            self.in_order = in_order(block)
         for op in ops:
             with b.at(op.loc):
                 self._push(op, b)
@@ -399,7 +403,8 @@ class Pusher:
         if isinstance(op.target.type, Array):
             # before the write: what is written there may be the very array
             item = self.item(b, op.args[1], op.target.type)
-            dot = laid_out(b, self._own(b, op.target), op)
+            dot = self._own(b, op.target)
+            check_view(b, dot, op)
             dot = b.update(op.callee, dot, op.args[0], item, path=op.path)
             b.append(op)
             self.owned.add(dot)
@@ -438,7 +443,8 @@ class Pusher:
         if found is not None:
             hint = spaces.value_hint(value, "_dot")
             known = kind if kind is not None else atom_type(value)
-            made = b.apply_typed(np.ndarray.copy, (made,), spaces.tangent_type(known), hint)
+            ordered = value in self.in_order
+            made = spaces.copied(b, made, spaces.tangent_type(known), hint, in_order=ordered)
         made.hint = made.hint or spaces.value_hint(value, "_dot")
         self.owned.add(made)
         return made

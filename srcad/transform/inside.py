@@ -41,6 +41,11 @@ def _known_argnums(low: Lowering, value: Abstract | None) -> Any:
     low.refuse("argnums is known at run time only", "write it as a constant")
 
 
+def _has_aux(named: dict[str, Any]) -> bool:
+    aux = named.get("has_aux")
+    return isinstance(aux, Static) and bool(aux.value)
+
+
 def _named(names: tuple[str, ...], args: list[Any], keywords: dict[str, Any]) -> dict[str, Any]:
     return dict(zip(names, args, strict=False)) | keywords
 
@@ -52,9 +57,7 @@ def transform_of(kind: str) -> Handler:
         library: CompilerLibrary, low: Lowering, args: list[Any], keywords: dict[str, Any]
     ) -> Any:
         named = _named(("fun", "argnums", "has_aux"), args, keywords)
-        aux = named.get("has_aux")
-        has_aux = isinstance(aux, Static) and bool(aux.value)
-        spec = Spec(kind, _known_argnums(low, named.get("argnums")), has_aux)
+        spec = Spec(kind, _known_argnums(low, named.get("argnums")), _has_aux(named))
         if "fun" not in named:
             return Intrinsic(kind, lambda low, a, k: Transformed(spec, a[0], None))
         return Transformed(spec, named["fun"], None)
@@ -66,12 +69,12 @@ def hessian(
     library: CompilerLibrary, low: Lowering, args: list[Any], keywords: dict[str, Any]
 ) -> Any:
     """``srcad.hessian``"""
-    named = _named(("fun", "argnums"), args, keywords)
-    argnums = _known_argnums(low, named.get("argnums"))
+    named = _named(("fun", "argnums", "has_aux"), args, keywords)
+    argnums, has_aux = _known_argnums(low, named.get("argnums")), _has_aux(named)
 
     def of(fun: Any) -> Transformed:
-        inner = Transformed(Spec("grad", argnums), fun, None)
-        return Transformed(Spec("jacfwd", argnums), inner, None)
+        inner = Transformed(Spec("grad", argnums, has_aux), fun, None)
+        return Transformed(Spec("jacfwd", argnums, has_aux), inner, None)
 
     if "fun" not in named:
         return Intrinsic("hessian", lambda low, a, k: of(a[0]))
@@ -81,22 +84,24 @@ def hessian(
 def vjp(library: CompilerLibrary, low: Lowering, args: list[Any], keywords: dict[str, Any]) -> Any:
     """``srcad.vjp``"""
     rest = {k: v for k, v in keywords.items() if k not in Choices.__annotations__}
-    aux = rest.pop("has_aux", None)
-    has_aux = isinstance(aux, Static) and bool(aux.value)
+    has_aux = _has_aux(rest)
+    rest.pop("has_aux", None)
     if rest:
         low.refuse(f"vjp has no argument {next(iter(rest))!r}", "pass the primals by position")
-    call = DifferentiatedCall(low, args[0], list(args[1:]), wrt=tuple(range(len(args) - 1)))
-    pulled = library.differentiator.vjp(call, has_aux=has_aux)
+    wrt = tuple(range(len(args) - 1))
+    call = DifferentiatedCall(low, args[0], list(args[1:]), wrt=wrt, has_aux=has_aux)
+    pulled = library.differentiator.vjp(call)
 
     def pull(low: Lowering, cts: list[Any], named: dict[str, Any]) -> Any:
         return library.differentiator.pull(low, pulled, cts[0])
 
     pullback = Intrinsic("pullback", pull)
-    if has_aux:
-        assert isinstance(pulled.value, TupleRef)
-        value, extra = pulled.value.items
-        return TupleRef((value, pullback, extra))
-    return TupleRef((pulled.value, pullback))
+    return _result(pulled.value, pullback, pulled.aux)
+
+
+def _result(value: Abstract, derivative: Abstract, aux: Abstract | None) -> TupleRef:
+    """A value and its derivative, and the auxiliary data if there are any."""
+    return TupleRef((value, derivative) if aux is None else (value, derivative, aux))
 
 
 def jvp(library: CompilerLibrary, low: Lowering, args: list[Any], keywords: dict[str, Any]) -> Any:
@@ -106,9 +111,10 @@ def jvp(library: CompilerLibrary, low: Lowering, args: list[Any], keywords: dict
     directions = containers.unpack(low, named["tangents"])
     if len(points) != len(directions):
         low.refuse("jvp needs one tangent for each primal", "")
-    call = DifferentiatedCall(low, named["fun"], points, wrt=tuple(range(len(points))))
-    made = library.differentiator.jvp(call, directions)
-    return TupleRef(made)
+    wrt, has_aux = tuple(range(len(points))), _has_aux(named)
+    call = DifferentiatedCall(low, named["fun"], points, wrt=wrt, has_aux=has_aux)
+    pushed = library.differentiator.jvp(call, directions)
+    return _result(pushed.value, pushed.tangent, pushed.aux)
 
 
 def hvp(library: CompilerLibrary, low: Lowering, args: list[Any], keywords: dict[str, Any]) -> Any:

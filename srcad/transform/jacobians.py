@@ -67,7 +67,7 @@ class Jacobian:
         finally:
             low.state = state
             low.builder.rewind(mark)
-        kinds = [p.type for p in inner.block.params], [atom_type(y) for y in inner.block.yields]
+        kinds = [p.type for p in inner.block.params], [atom_type(y) for y in inner.outputs]
         first = Block((), swept.forward, ())
 
         def decide(sizes: dict[str, int]) -> bool:
@@ -86,18 +86,16 @@ class Jacobian:
 
     def by_rows(self) -> Abstract:
         """A gradient for each entry of the result."""
-        pulled = self.differentiator.vjp(self.call, has_aux=self.spec.has_aux)
-        value = pulled.value
-        aux = None
-        if self.spec.has_aux:
-            assert isinstance(value, TupleRef)
-            value, aux = value.items
+        return beside(*self._row_by_row())
+
+    def _row_by_row(self) -> tuple[Abstract, Abstract | None]:
+        """The Jacobian, and the auxiliary data."""
+        pulled = self.differentiator.vjp(self.call)
 
         def rows(leaf: Abstract, ct_of: Callable[[Abstract], Abstract]) -> Abstract:
             return self._rows(pulled, leaf, ct_of)
 
-        result = self._per_leaf(value, rows)
-        return result if aux is None else TupleRef((result, aux))
+        return self._per_leaf(pulled.value, rows), pulled.aux
 
     def _per_leaf(
         self,
@@ -223,7 +221,9 @@ class Jacobian:
             )
         else:
             eye = b.apply(np.eye, b.apply(np.size, out), **more)
-            shape = b.apply(operator.add, Literal((-1,)), b.apply(np.shape, out))
+            shape = b.apply(
+                operator.add, Literal((0 if _is_empty(out) else -1,)), b.apply(np.shape, out)
+            )
             dims = dims_of(kind)
             made = (
                 Array(dtype or "float64", (None, *dims)) if dims is not None else Array(dtype, None)
@@ -252,17 +252,15 @@ class Jacobian:
 
     def by_columns(self) -> Abstract:
         """A derivative in the direction of each entry of the arguments."""
-        columns: list[Abstract] = []
         sources = [self.call.argument(w) for w in self.call.wrt]
         if not self.spec.single and not all(map(_is_one_array, sources)):
             # containers: reverse mode has the structure at hand
             return self.by_rows()
-        for which, source in zip(self.call.wrt, sources, strict=True):
-            columns.append(self._columns(which, source))
-        if self.spec.single:
-            return columns[0]
+        # each column has auxiliary data, which are the same: there may be no column
+        aux = self.differentiator.value(self.call)[1] if self.call.has_aux else None
+        columns = [self._columns(w, s) for w, s in zip(self.call.wrt, sources, strict=True)]
         # results outside, arguments inside, as in reverse mode
-        return self._inside_out(columns)
+        return beside(columns[0] if self.spec.single else self._inside_out(columns), aux)
 
     def _inside_out(self, columns: list[Abstract]) -> Abstract:
         """From one result structure per argument to one tuple of arguments per result leaf."""
@@ -285,10 +283,10 @@ class Jacobian:
         numeric = isinstance(source, Static) and isinstance(source.value, (int, float))
         if numeric or (isinstance(source, Value) and rank(source.type) == 0):
             return self.differentiator.tangent(call, [unit_tangent(low, source)])
-        if not isinstance(source, Value) or not isinstance(source.type, Array):
-            # containers: reverse mode has the structure at hand
+        if not isinstance(source, Value) or not isinstance(source.type, Array) or _is_empty(source):
+            # of containers reverse mode has the structure at hand, of no column the shape
             single = Spec("jacrev", which, self.spec.has_aux)
-            return Jacobian(self.differentiator, call, single).by_rows()
+            return Jacobian(self.differentiator, call, single)._row_by_row()[0]
         basis = self._basis(source)
         item_key = ("temporary", low.session.new_place(), "")
         box: list[Any] = []
@@ -302,10 +300,10 @@ class Jacobian:
         probe = self.differentiator.lower_inner(call)
         low.state = probe_state
         del b.ops[mark:]
-        count = len(probe.block.yields)
+        count = len(probe.outputs)
         for k in range(count):
             lists[k] = low.new_list(Items(()))
-            name = _plural(probe.block.yields[k], "columns", count)
+            name = _plural(probe.outputs[k], "columns", count)
             low.session.container_names[lists[k].place] = name
 
         def body() -> None:
@@ -323,7 +321,7 @@ class Jacobian:
 
         def joined(leaf: Any) -> Abstract:
             k = next(counter)
-            return self._columns_array(lists[k], probe.block.yields[k], source)
+            return self._columns_array(lists[k], probe.outputs[k], source)
 
         shape = _mapped(probe.result, probe.contents, lambda leaf: leaf)
         return _rebuilt(low, shape, joined)
@@ -352,6 +350,11 @@ class Jacobian:
         dims = (*outer, *inner) if outer is not None and inner is not None else None
         dtype = getattr(atom_type(stacked), "dtype", None)
         return b.apply_typed(np.reshape, (moved, shape), Array(dtype, dims))
+
+
+def beside(result: Abstract, aux: Abstract | None) -> Abstract:
+    """The result of a transform, with the auxiliary data if there are any."""
+    return result if aux is None else TupleRef((result, aux))
 
 
 def _plural(value: Any, what: str, count: int) -> str:
@@ -406,6 +409,11 @@ def _made(low: Lowering, shape: _Nest, parts: list[Abstract]) -> Abstract:
         case _Nest(value=ObjectRef(cls=cls), contents=Fields(names=names)):
             return low.new_object(cls, Fields(names, tuple(parts), None))
     raise AssertionError(shape)
+
+
+def _is_empty(array: Value) -> bool:
+    """Whether an array is known to have no entries."""
+    return 0 in (dims_of(array.type) or ())
 
 
 def _is_one_array(value: Abstract) -> bool:

@@ -35,9 +35,9 @@ from srcad.options import DEFAULTS, Options
 from srcad.transform import bodies
 from srcad.transform.arraylike import rewritten
 from srcad.transform.calls import DifferentiatedCall, Spec
-from srcad.transform.defined import unit_seed, unit_tangent
+from srcad.transform.defined import require_present, unit_seed, unit_tangent
 from srcad.transform.expand import Differentiator, Pulled
-from srcad.transform.jacobians import Choice, Jacobian
+from srcad.transform.jacobians import Choice, Jacobian, beside
 from srcad.transform.signatures import argument_name, definition, parameter_names
 
 
@@ -135,7 +135,7 @@ class CompilerLibrary:
     ) -> Abstract:
         """The result of calling a derivative."""
         with placed(function):
-            call = DifferentiatedCall(low, function, args, keywords)
+            call = DifferentiatedCall(low, function, args, keywords, has_aux=spec.has_aux)
             call = call.by(*self._which(spec, call))
             match spec.kind:
                 case "grad" | "value_and_grad":
@@ -150,7 +150,9 @@ class CompilerLibrary:
                     for which in call.wrt:
                         self._check_scalar(call, which)
                     ones = [unit_tangent(low, call.argument(w)) for w in call.wrt]
-                    return self.differentiator.tangent(call, ones)
+                    pushed = self.differentiator.jvp(call, ones)
+                    require_present(low, pushed.value)
+                    return beside(pushed.tangent, pushed.aux)
         raise AssertionError(spec.kind)
 
     def _jacobian(self, spec: Spec, call: DifferentiatedCall) -> Abstract:
@@ -212,7 +214,7 @@ class CompilerLibrary:
             return names[which]
         raise NotDifferentiable(
             low.place(),
-            f"argnums is {which}, but the call passes {len(args)} positional arguments",
+            f"argnums is {which}, but the number of positional arguments is {len(args)}",
             "pass that argument by position, or give argnums as its name",
         )
 
@@ -235,13 +237,8 @@ class CompilerLibrary:
 
     def _gradient(self, spec: Spec, call: DifferentiatedCall) -> Abstract:
         low = call.low
-        pulled = self.differentiator.vjp(call, has_aux=spec.has_aux, unit=True)
-        value = pulled.value
-        aux: Abstract | None = None
-        loss = value
-        if spec.has_aux:
-            assert isinstance(value, TupleRef)
-            loss, aux = value.items
+        pulled = self.differentiator.vjp(call, unit=True)
+        loss = pulled.value
         unit_seed(low, loss)
         if isinstance(loss, Value) and rank(loss.type) is None:
             low.builder.effect(runtime.require_scalar, loss)
@@ -249,19 +246,20 @@ class CompilerLibrary:
         assert isinstance(grads, TupleRef)
         result = grads.items[0] if spec.single else grads
         if spec.kind == "value_and_grad":
-            return TupleRef((value, result))
-        return result if aux is None else TupleRef((result, aux))
+            return TupleRef((beside(loss, pulled.aux), result))
+        return beside(result, pulled.aux)
 
     def _split(self, low: Lowering, split: Split, args: list[Abstract]) -> Abstract:
         """The forward half of ``vjp``: the value and what the reverse reads."""
         function = low.session.importer.constant(low, split.function)
-        call = DifferentiatedCall(low, function, args, wrt=tuple(range(len(args))))
+        wrt = tuple(range(len(args)))
+        call = DifferentiatedCall(low, function, args, wrt=wrt, has_aux=split.has_aux)
         with placed(function):
-            pulled = self.differentiator.vjp(call, has_aux=split.has_aux)
+            pulled = self.differentiator.vjp(call)
         self.split = pulled, dict(low.state)
         needed = tuple(free_values(pulled.reverse))
         saved = low.builder.apply(make_tuple, *needed) if needed else Literal(())
-        return TupleRef((pulled.value, containers.wrap(low, saved)))
+        return TupleRef((beside(pulled.value, pulled.aux), containers.wrap(low, saved)))
 
 
 @contextmanager

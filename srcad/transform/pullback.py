@@ -11,7 +11,7 @@ import functools
 import inspect
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -25,6 +25,7 @@ from srcad.ir import Accumulate, Apply, Atom, If, Literal, Loc, Op, Value
 from srcad.ir.build import Builder
 from srcad.ir.core import make_dict, make_list, make_tuple, select
 from srcad.ir.infer import atom_type
+from srcad.ir.places import place_of
 from srcad.ir.samples import draws
 from srcad.ir.types import (
     Array,
@@ -45,11 +46,6 @@ from srcad.rules.coverage import name_of
 from srcad.transform import bodies, spaces
 from srcad.transform.adjoints import Adjoints, Parts, hidden, refuse_hidden
 from srcad.transform.updates import dict_item
-
-
-def place_of(loc: Loc | None) -> Place | None:
-    """The place of an operation, for errors."""
-    return None if loc is None else Place(loc.file, loc.line, loc.column, loc.text)
 
 
 def missing_rule(op: Any, callee: Any) -> MissingRule | NotDifferentiable:
@@ -415,7 +411,7 @@ def _reversed(loc: Loc | None, b: Builder) -> Loc | None:
     if loc is None:
         return b.loc
     reverse = b.loc.reverse if b.loc is not None else 1
-    return Loc(loc.file, loc.line, loc.column, loc.text, max(reverse, 1))
+    return replace(loc, reverse=max(reverse, 1))
 
 
 # ---- linearity of a differential

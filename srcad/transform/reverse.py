@@ -63,7 +63,7 @@ from srcad.transform.restoring import Restoring
 from srcad.transform.reverse_loops import LoopPlan
 from srcad.transform.schedule import reverse_order
 from srcad.transform.updates import pull_update
-from srcad.transform.writes import pull_write
+from srcad.transform.writes import in_order, pull_write
 
 
 @dataclass(eq=False)
@@ -410,6 +410,7 @@ def sweep_block(
         b.given = {**everything_in(block), **dict.fromkeys(free_values(block))}
         b.missing = missing_values(block, params)
         adjoints = Adjoints(b, lambda v: v in active)
+        adjoints.in_order = in_order(block)
         seeds: list[Value] = []
         if seed is not None and isinstance(outputs[0], Value):
             adjoints.add(outputs[0], seed)

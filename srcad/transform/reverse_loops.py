@@ -112,6 +112,8 @@ class LoopPlan:
             if k in self.bars:
                 if self.params[k] in self.restoring.written:
                     child.owned.add(self.bars[k])
+                    if self.params[k] in child.in_order:
+                        child.ordered.add(self.bars[k])
                 child.add(op.body.yields[k], self.bars[k])
         for k, (result, end) in enumerate(zip(op.results, op.body.yields, strict=False)):
             known = self.adjoints.restored(result) is not None

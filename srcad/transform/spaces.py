@@ -99,6 +99,13 @@ def zeros(b: Builder, like: Atom, hint: str = "", kind: Type | None = None) -> A
     return b.apply_typed(maker, (like,), tangent_type(kind), hint)
 
 
+def copied(b: Builder, array: Atom, kind: Type, hint: str, *, in_order: bool) -> Value:
+    """A copy of an array; in C order it stays one, whatever is known of who else has the array."""
+    if in_order:
+        return b.apply_typed(np.copy, (array, Literal("C")), kind, hint)
+    return b.apply_typed(np.ndarray.copy, (array,), kind, hint)
+
+
 def may_be_missing(b: Builder, value: Atom) -> bool:
     """Whether a value may not exist at run time, or be None: it, or what it is an item of."""
     if isinstance(atom_type(value), Optional):

@@ -20,8 +20,10 @@ from typing import Any
 import numpy as np
 
 from srcad import runtime
+from srcad.analysis.versions import chained
 from srcad.ir import Apply, Atom, Block, Literal, Op, Update, Value
 from srcad.ir.build import Builder
+from srcad.ir.core import View
 from srcad.ir.infer import atom_type
 from srcad.ir.sharing import Sharing, holds_arrays, is_basic_index, sharing, views
 from srcad.ir.types import Array, ListType, is_differentiable
@@ -95,34 +97,46 @@ def pull_write(op: Update, adjoints: Adjoints) -> None:
         if (sign == -1) != _is_turned(op):
             term = b.apply(operator.neg, term)
     if sign is None:
-        bar = laid_out(b, bar, op)
+        check_view(b, bar, op)
+        ordered = adjoints.is_ordered(bar)
         bar = b.update(operator.setitem, bar, op.args[0], Literal(0.0), path=op.path)
         adjoints.owned.add(bar)
+        if ordered:
+            adjoints.ordered.add(bar)
     adjoints.drop(op.version)
     adjoints.set(op.target, bar)
     if term is not None:
         adjoints.add(value, term)  # the value may be the array itself
 
 
-def laid_out(b: Builder, array: Value, op: Update) -> Value:
-    """An array of which a write's path has views, as it has of the array that the write is for.
+def in_order(block: Block) -> frozenset[Value]:
+    """The versions of arrays whose adjoints and tangents have to be in C order.
 
     ``np.reshape`` is a view of contiguous memory only, and a write to a copy would be lost.
     """
-    ordered, part = [], array
-    for k, step in enumerate(op.path):
-        found = sharing(step.callee, (part, *step.args), step.keywords)
-        if found.get(part) is Sharing.SOMETIMES:
-            ordered.append((k, step))
-        viewed = b.typed(step.callee, (part, *step.args), step.keywords)
-        part = Value("", viewed)
-    if not ordered:
-        return array
-    array = b.apply_typed(np.ascontiguousarray, (array,), array.type, array.hint)
-    (first, step), *others = ordered
+    wrote = (op for op in all_ops(block) if isinstance(op, Update) and is_write(op))
+    return chained(block, {op.version for op in wrote if _reshapes(op)})
+
+
+def check_view(b: Builder, array: Value, op: Update) -> None:
+    """See to it that a write's path has views of an array in C order."""
+    reshapes = _reshapes(op)
+    if not reshapes:
+        return
+    (first, step), *others = reshapes
     if first or others or step.keywords or len(step.args) > 1:
         b.effect(runtime.require_view, _viewed(b, array, op), array)
-    return array
+
+
+def _reshapes(op: Update) -> list[tuple[int, View]]:
+    """The steps of a write's path that have views of some layouts only, with their places."""
+    found, part = [], op.target
+    for k, step in enumerate(op.path):
+        shared = sharing(step.callee, (part, *step.args), step.keywords)
+        if shared.get(part) is Sharing.SOMETIMES:
+            found.append((k, step))
+        part = Value("", Builder().typed(step.callee, (part, *step.args), step.keywords))
+    return found
 
 
 def _apart(b: Builder, term: Atom, bar: Value) -> Atom:
@@ -185,7 +199,7 @@ def saved_part(op: Update) -> tuple[list[Op], Value]:
 def restore(op: Update, saved: Value, adjoints: Adjoints, memory: Value) -> None:
     """Put back what a write has written over."""
     b = adjoints.builder
-    memory = laid_out(b, memory, op)
+    check_view(b, memory, op)
     version = b.update(operator.setitem, memory, op.args[0], saved, path=op.path)
     adjoints.memory.pop(op.version, None)  # gone; of the last version there is the primal's own
     adjoints.memory[op.target] = version

@@ -126,6 +126,44 @@ def test_type_and_line(function, x, kind, line):
         assert line in note
 
 
+four = np.ones(4)
+
+
+@pytest.mark.parametrize(
+    ("function", "error"),
+    [
+        (lambda x: np.dot(x, np.ones(4)), ValueError),
+        (lambda x: x @ four, ValueError),
+        (lambda x: np.inner(four, x), ValueError),
+        (lambda x: np.vdot(four, x), ValueError),
+        (lambda x: np.einsum("i,i", x, four), ValueError),
+        (lambda x: np.tensordot(x, four, 1), ValueError),
+        (lambda x: (np.ones((2, 4)) @ x).sum(), ValueError),
+        (lambda x: (np.ones((2, 4)) @ x[:, None]).sum(), ValueError),
+        (lambda x: np.sum(x * four), ValueError),
+        (lambda x: np.take(x, 7), IndexError),
+        (lambda x: np.take(x[None] * np.ones((2, 1)), 7), IndexError),
+        (lambda x: np.take_along_axis(x, np.array([7]), 0).sum(), IndexError),
+        (lambda x: np.choose([5], [x[:1], 2 * x[:1]]).sum(), ValueError),
+    ],
+)
+def test_what_raises_has_no_gradient_even_if_its_value_is_not_needed(function, error):
+    with pytest.raises(error):
+        function(np.ones(3))
+    with pytest.raises(error):
+        srcad.grad(function)(np.ones(3))
+
+
+def test_sizes_of_arguments_that_differ():
+    def product(x, y):
+        return np.dot(x, y)
+
+    with pytest.raises(ValueError, match="not aligned"):
+        srcad.grad(product)(np.ones(3), np.ones(4))
+    np.testing.assert_array_equal(srcad.grad(product)(np.ones(3), np.arange(3.0)), np.arange(3.0))
+    assert "np.dot" not in srcad.grad(product).source_for(np.ones(3), np.ones(3))
+
+
 def test_the_functions_own_chain_is_kept():
     with pytest.raises(ValueError, match="bad") as found:
         srcad.grad(raises_from)(0.0)

@@ -43,6 +43,17 @@ def test_both_modes_give_one_jacobian(case, capsys):
         same(*found)
 
 
+@pytest.mark.parametrize("transform", [srcad.jacfwd, srcad.jacrev, srcad.jacobian])
+@pytest.mark.parametrize("shape", [(0,), (0, 2), (2, 0)])
+@pytest.mark.parametrize(
+    "function",
+    [lambda x: x * x, lambda x: np.array([x.sum(), 1.0]), np.sum, lambda x: x.sum(0)],
+)
+def test_shapes_of_jacobians_by_empty_arrays(transform, shape, function):
+    x = np.ones(shape)
+    assert transform(function)(x).shape == np.shape(function(x)) + shape
+
+
 def weighted(x, w):
     y = np.zeros(w.shape[0])
     for j in range(w.shape[0]):

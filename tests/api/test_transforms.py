@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import srcad
+from srcad.errors import NotDifferentiable
 from tests.api.functions import Spring, cubes, defaulted, doubled, product, variadic, vector
 
 # ---- what can be differentiated
@@ -165,6 +166,57 @@ def test_decorators():
         assert transform(argnums=1)(product)(2.0, 3.0) == 4.0
         assert transform(product)(2.0, 3.0) == 12.0
     assert srcad.hessian(argnums=0)(product)(2.0, 3.0) == 6.0
+
+
+def squares(x, scale=2.0):
+    y = x * x * scale
+    return y, {"name": "squares", "parts": [y, None], "count": 3}
+
+
+def sum_of_squares(x, scale=2.0):
+    y, aux = squares(x, scale)
+    return y.sum(), aux
+
+
+X = np.array([1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize("transform", [srcad.jacrev, srcad.jacfwd, srcad.jacobian])
+@pytest.mark.parametrize("argnums", [0, (0, "scale")])
+@pytest.mark.parametrize("x", [X, 2.0, np.ones(0)], ids=["array", "number", "empty"])
+def test_has_aux_beside_a_jacobian(transform, argnums, x):
+    found, aux = transform(squares, argnums, has_aux=True)(x, scale=3.0)
+    plain = transform(lambda x, scale: squares(x, scale)[0], argnums)(x, scale=3.0)
+    np.testing.assert_equal(found, plain)
+    np.testing.assert_equal(aux, squares(x, 3.0)[1])
+
+
+def test_has_aux_beside_second_derivatives_and_tangents():
+    second, aux = srcad.hessian(sum_of_squares, (0, 1), has_aux=True)(X, 2.0)
+    np.testing.assert_equal(second, ((4 * np.eye(3), 2 * X), (2 * X, 0.0)))
+    np.testing.assert_equal(aux, sum_of_squares(X)[1])
+    assert srcad.derivative(squares, has_aux=True)(3.0) == (12.0, squares(3.0)[1])
+    assert srcad.jvp(squares, (3.0,), (10.0,), has_aux=True) == (18.0, 120.0, squares(3.0)[1])
+    with pytest.raises(NotDifferentiable, match="returns \\(value, auxiliary data\\)"):
+        srcad.jacfwd(lambda x: x * x, has_aux=True)(X)
+
+
+def test_has_aux_inside_a_differentiated_function():
+    def whole(x):
+        first, aux = srcad.jacfwd(squares, has_aux=True)(x)
+        value, tangent, more = srcad.jvp(squares, (x,), (x,), has_aux=True)
+        second, last = srcad.hessian(sum_of_squares, has_aux=True)(x)
+        parts = aux["parts"][0] + value * tangent * more["parts"][0]
+        return (first * first).sum() + parts.sum() + second.sum() * last["parts"][0].sum()
+
+    step = 1e-6 * np.eye(3)
+    slopes = [(whole(X + h) - whole(X - h)) / 2e-6 for h in step]
+    np.testing.assert_allclose(srcad.grad(whole)(X), slopes, rtol=1e-7)
+
+
+def test_unknown_keywords():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'argnum'"):
+        srcad.grad(squares, argnum=0)
 
 
 def test_has_aux():

@@ -32,6 +32,26 @@ def test_text_is_file_line_caret_hint():
     assert error.text == "    with timer():\n"
 
 
+def test_the_calls_that_led_to_the_place_are_shown():
+    place = Place("model.py", 1, 0, "run()")
+    for number in range(2, 11):
+        place = Place("model.py", number, 0, f"    call_{number}()\n", place)
+    lines = str(SourceError(place, "no", "do that")).splitlines()
+    assert lines == [
+        "model.py:10: no",
+        "        call_10()",
+        "        ^",
+        "    called at model.py:9: call_9()",
+        "    called at model.py:8: call_8()",
+        "    called at model.py:7: call_7()",
+        "    … 3 calls",
+        "    called at model.py:3: call_3()",
+        "    called at model.py:2: call_2()",
+        "    called at model.py:1: run()",
+        "    do that",
+    ]
+
+
 def test_without_place_text_or_hint():
     assert str(SourceError(None, "no", "do that\nor that")) == "no\n    do that\n    or that"
     assert str(SourceError(Place("m.py", 3), "no")) == "m.py:3: no"

@@ -1,13 +1,16 @@
 """What has no derivative is refused: the argument by its name, the function by its place."""
 
 import dataclasses
+import statistics
+import traceback
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 import srcad
-from srcad.errors import NotDifferentiable, UnsupportedValue
+from srcad.errors import MissingRule, NotDifferentiable, UnsupportedSyntax, UnsupportedValue
 
 
 def f(x, y, mode="a"):
@@ -203,3 +206,97 @@ def test_a_result_that_is_none_at_run_time(derivative):
     assert np.max(derivative(none_after_all)(20.0)) in (40.0, 400.0)
     with pytest.raises(TypeError, match="returned None"):
         derivative(none_after_all)(2.0)
+
+
+def deviates(x):
+    y = 2 * x
+    return statistics.NormalDist(0.0, 1.0).inv_cdf(y)
+
+
+@pytest.mark.parametrize("derivative", [srcad.grad, srcad.derivative, srcad.jacobian])
+def test_what_is_refused_in_a_library_tells_the_line_that_called_it(derivative):
+    with pytest.raises(MissingRule) as found:
+        derivative(deviates)(0.2)
+    assert found.value.file == statistics.__file__
+    (call,) = found.value.place.callers
+    assert (call.file, call.text.strip()) == (
+        __file__,
+        "return statistics.NormalDist(0.0, 1.0).inv_cdf(y)",
+    )
+    assert f"called at {call}: {call.text.strip()}" in str(found.value)
+    frames = traceback.extract_tb(found.tb)
+    assert not any("frontend/expressions" in frame.filename for frame in frames)
+
+
+class Doubling(list):
+    def __getitem__(self, place):
+        return 2 * super().__getitem__(place)
+
+
+class Percent(float):
+    def __mul__(self, other):
+        return float(self) * other / 100
+
+
+class Table(dict):
+    def __missing__(self, key):
+        return 7.0
+
+
+class Reversing(NamedTuple):
+    x: float
+    y: float
+
+    def __getitem__(self, place):
+        return self.y
+
+
+class Powers:
+    def __init__(self, x):
+        self.x = x
+        self.power = 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.power == 3:
+            raise StopIteration
+        self.power += 1
+        return self.x**self.power
+
+
+class Scale:
+    def __init__(self, factor):
+        self.factor = factor
+
+    def __rmul__(self, other):
+        return other * self.factor
+
+
+doubling, percent, table = Doubling([1.0, 2.0]), Percent(50.0), Table(a=1.0)
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (lambda x: x * doubling[0], "Doubling has its own __getitem__"),
+        (lambda x: percent * x, "Percent has its own __mul__"),
+        (lambda x: table["b"] * x, "Table has its own __missing__"),
+        (lambda x: Reversing(x, 2.0)[0], "Reversing has its own __getitem__"),
+        (lambda x: sum(list(Powers(x))), "class Powers has __next__"),
+        (lambda x: Powers(x).__dict__["x"], "attribute __dict__"),
+        (lambda x: np.sum(np.ones(2) * Scale(x)), "array and a Scale"),
+    ],
+)
+def test_classes_with_a_protocol_of_their_own(function, words):
+    function(2.0)
+    for derivative in (srcad.grad, srcad.derivative):
+        with pytest.raises((UnsupportedValue, UnsupportedSyntax), match=words):
+            derivative(function)(2.0)
+
+
+@pytest.mark.parametrize("argument", [doubling, percent, Reversing(1.0, 2.0)])
+def test_arguments_of_classes_with_operators_of_their_own(argument):
+    with pytest.raises(UnsupportedValue, match="has its own"):
+        srcad.grad(lambda a: a * 1.0 if isinstance(a, float) else a[0])(argument)

@@ -62,6 +62,8 @@ class _ProgramGenerator(ExpressionGenerator):
         self.max_statements = max_statements
         self.budget = 0
         self.functions = 0
+        self.restless = choices.chance(25)
+        """Whether the program leaves its blocks often."""
 
     def program(self) -> Program:
         module = Scope()
@@ -344,9 +346,9 @@ class _ProgramGenerator(ExpressionGenerator):
 
     def ending(self, scope: Scope) -> Stmt | None:
         """Sometimes a statement that leaves the block."""
-        if scope.in_loop and self.choices.chance(22):
+        if scope.in_loop and self.choices.chance(45 if self.restless else 22):
             return Stmt(self.choices.pick(("break", "continue")))
-        if self.choices.chance(7):
+        if self.choices.chance(40 if self.restless else 7):
             return Stmt("return", exprs=(self.fitted(scope, scope.returns, 2),))
         return None
 

@@ -360,6 +360,30 @@ def test_complex_convention():
     assert np.allclose(slope(np.abs, z), 0.6)
 
 
+@pytest.mark.parametrize(
+    "loss",
+    [
+        lambda x: np.sum((x + 1j * x).real),
+        lambda x: np.mean((x * (1 + 2j)).imag),
+        lambda x: np.concatenate([x, 1j * x]).imag.sum(),
+        lambda x: x.astype(complex).real.sum(),
+        lambda x: np.sum((x + 0j).real) + x[0],
+        lambda x: (1j * x).imag.sum() * x[0],
+        lambda x: np.array([x[0], 1j * x[1]]).imag.sum() * x[0],
+        lambda x: np.stack([x[0], 1j * x[1]]).imag.sum() * x[0],
+        lambda x: (-((2 - 1j) * x)).real.sum() + np.sum(np.conj(1j * x) / 2j).real,
+    ],
+)
+def test_real_arguments_have_real_gradients(loss):
+    x = np.array([0.7, -1.3])
+    gradient = srcad.grad(loss)(x)
+    assert gradient.dtype == np.float64
+    step = 1e-6 * np.eye(2)
+    assert np.allclose(gradient, [(loss(x + h) - loss(x - h)) / 2e-6 for h in step], rtol=1e-8)
+    second = srcad.jacrev(srcad.grad(loss))(x)
+    assert np.allclose(second, srcad.jacfwd(srcad.grad(loss))(x), rtol=1e-12)
+
+
 @pytest.mark.parametrize("a", [np.zeros(0), np.zeros((0, 3)), np.zeros((2, 0))])
 def test_empty_arrays(a):
     ct = np.cumsum(a, 0)

@@ -28,6 +28,7 @@ from . import (  # noqa: E402, F401, I001
     classes,
     context,
     names,
+    operators,
     numpy_elementwise,
     numpy_reductions,
     numpy_shapes,

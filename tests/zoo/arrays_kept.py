@@ -250,3 +250,48 @@ def transposes_of_what_is_written(m, n):
         u[k] *= m[1, k]
         total = total + np.tanh(t @ m)
     return total * u
+
+
+@case((np.array([0.7, -1.3]),))
+def rows_written_through_a_flat_view(x):
+    a = np.zeros((2, 2))
+    a[0] = x
+    flat = a.reshape(4)
+    flat[:2] *= x[0]
+    return (a**2).sum()
+
+
+@case((np.array([0.7, -1.3]),))
+def flat_view_and_rows_written_in_turn(x):
+    a = np.ones((2, 2))
+    flat = a.reshape(4)
+    flat[:2] *= x[0]
+    flat[1:3] *= x[1]
+    a[0] *= x
+    return (a * a).sum()
+
+
+@case((np.array([0.7, -1.3, 0.4, 2.0]),))
+def reshaped_value_written_twice(x):
+    a = (x * x).reshape(2, 2)
+    a[:1] *= x[0]
+    a[0] *= x[1]
+    return (a**2).sum()
+
+
+@case((np.array([0.7, -1.3]),))
+def ravelled_ones_written_twice(x):
+    a = np.ones((2, 2)).ravel()
+    a[:2] *= x[0]
+    a[:1] *= x[1]
+    return (a**2).sum()
+
+
+@case((np.array([[0.7, -1.3], [0.4, 2.0]]),))
+def flat_view_written_in_a_loop_below_a_transpose(m):
+    u = 2 * m
+    flat = u.reshape(-1)
+    for k in range(1, 4):
+        flat[k] *= flat[k - 1]
+    u[1] *= u[0]
+    return m * np.where(m > 0.5, u.T, (2 * u).T)

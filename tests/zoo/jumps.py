@@ -424,3 +424,68 @@ def dict_changed_before_a_return_in_a_loop(table, x, last):
         if k == last:
             return x * table["c"]
     return sum(table.values()) * x
+
+
+@case((1.3,), (1.0,), (0.7,))
+def return_and_elif_that_returns(x):
+    if x > 1.2:
+        return x
+    elif x < 0.9:
+        return x * x
+    return x**3
+
+
+@case((1.3,), (1.1,), (0.7,))
+def return_in_one_branch_and_deep_in_the_other(x):
+    if x > 1:
+        if x > 1.2:
+            return x * x
+    else:
+        return 0.5 * x
+    return x**3
+
+
+@case((1.3,), (1.1,), (0.7,))
+def names_bound_where_nothing_was_returned(x):
+    if x > 1:
+        if x > 1.2:
+            return x * x
+        y = 2 * x
+    else:
+        return 0.5 * x
+    return y * x**3
+
+
+@case((1.3,), (1.1,), (0.7,))
+def break_in_one_branch_and_continue_deep_in_the_other(x):
+    t = x
+    for _ in range(4):
+        if t > 1:
+            if t > 1.2:
+                continue
+        else:
+            break
+        t = t * x
+    return t
+
+
+@case((0.7,))
+def continue_and_elif_that_breaks(x):
+    for i in range(5):
+        if i == 0:
+            continue
+        elif i == 3:
+            break
+        x = x * 1.5
+    return x**2
+
+
+@case((1.3,), (0.7,))
+def loop_that_may_return_in_a_branch(x):
+    if x < 0.9:
+        return x * x
+    else:
+        for k in range(3):
+            if x * k > 2:
+                return x * k
+    return x**3

@@ -18,7 +18,7 @@ import numpy as np
 
 from srcad import runtime
 from srcad.codegen.globals import numpy_path
-from srcad.errors import NotCompilable, Place
+from srcad.errors import NotCompilable
 from srcad.ir import (
     Accumulate,
     Apply,
@@ -35,6 +35,7 @@ from srcad.ir import (
 )
 from srcad.ir.core import make_list, make_tuple, raise_error, select
 from srcad.ir.infer import atom_type
+from srcad.ir.places import place_of
 from srcad.ir.types import (
     Array,
     ListType,
@@ -174,7 +175,7 @@ def refuse_unsupported(function: Function) -> None:
 
 def refusal(reason: str, loc: Loc | None) -> NotCompilable:
     """The error for something at a place in the function."""
-    place = None if loc is None else Place(loc.file, loc.line, loc.column, loc.text)
+    place = place_of(loc)
     instead = next((hint for said, hint in _INSTEAD.items() if said in reason), "in other words")
     return NotCompilable(
         place,

@@ -13,10 +13,11 @@ from srcad import runtime
 from srcad.ir.core import Atom
 from srcad.ir.simplify.arithmetic import (
     simplify_add,
+    simplify_conjugate,
     simplify_mul,
     simplify_neg,
     simplify_pow,
-    simplify_real_part,
+    simplify_real,
     simplify_sub,
     simplify_truediv,
     simplify_where,
@@ -63,7 +64,7 @@ SIMPLIFY: dict[Callable[..., Any], Callable[..., Atom | None]] = {
     np.moveaxis: simplify_moveaxis,
     np.ndarray.T: simplify_transposed,
     np.ndarray.astype: simplify_astype,
-    np.real: simplify_real_part,
-    np.conjugate: simplify_real_part,
+    np.real: simplify_real,
+    np.conjugate: simplify_conjugate,
 }
 """Each gives a simpler value of a call, or None; it may build operations on the way."""

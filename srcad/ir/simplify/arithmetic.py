@@ -20,6 +20,7 @@ from srcad.ir.numbers import is_real_number, number_kind, number_of, real_power
 from srcad.ir.simplify.masks import is_no_mask
 from srcad.ir.simplify.shortcuts import constant_product
 from srcad.ir.types import (
+    COMPLEX,
     Array,
     ListType,
     Number,
@@ -87,7 +88,8 @@ def _broadcast(b: Builder, x: Atom, like: Apply) -> Value:
     """``x`` broadcast as another value was."""
     kind = like.result.type
     if isinstance(kind, Array):
-        dtype = dtype_of(atom_type(x))
+        found = atom_type(x)
+        dtype = "complex128" if found == COMPLEX else dtype_of(found)
         kind = Array(dtype if dtype is not None else kind.dtype, kind.dims)
     return b.apply_typed(np.broadcast_to, (x, like.args[1]), kind)
 
@@ -186,8 +188,17 @@ def _narrow_to(b: Builder, x: Atom, other: Atom) -> Atom:
     return x
 
 
-def simplify_real_part(b: Builder, x: Atom) -> Atom | None:
+def simplify_conjugate(b: Builder, x: Atom) -> Atom | None:
     kind = atom_type(x)
     if isinstance(kind, Number) and not is_complex(kind):
         return x
     return x if dtype_of(kind) is not None and not is_complex(kind) else None
+
+
+def simplify_real(b: Builder, x: Atom) -> Atom | None:
+    if isinstance(x, Literal) and isinstance(x.value, complex):
+        return Literal(x.value.real)
+    op = b.recipe(x)
+    if op is not None and op.callee is np.broadcast_to:
+        return _broadcast(b, b.apply(np.real, op.args[0]), op)
+    return simplify_conjugate(b, x)

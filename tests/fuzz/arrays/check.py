@@ -82,7 +82,8 @@ def check(
         if with_tape:
             modes.append(("oracle", run.tape))
         if second and scalar:
-            modes += [("forward over reverse", run.hvp), ("reverse over reverse", run.twice)]
+            modes += [("forward over reverse", run.hvp), ("reverse over reverse", run.twice),
+                      ("reverse over forward", run.across)]  # fmt: skip
         for mode, call in modes:
             try:
                 with limited(seconds), np.errstate(all="ignore"), warnings.catch_warnings():
@@ -190,6 +191,18 @@ class _Run:
         gradient = srcad.grad(self.function, argnums=self.argnums)
         _, pullback = self.engine.vjp(gradient, *args)
         found = pullback(unflatten(args, self.direction))
+        self.unchanged(mode, args)
+        self.same_within(mode, expected, flatten(found), error)
+
+    def across(self, mode: str) -> None:
+        """The gradient of the tangent along a direction."""
+        args = self.program.fresh_args()
+        expected, error = self.reference.hessian_product(self.direction)
+
+        def tangent(*primals: Any) -> Any:
+            return srcad.jvp(self.function, primals, unflatten(args, self.direction))[1]
+
+        found = self.engine.grad(tangent, argnums=self.argnums)(*args)
         self.unchanged(mode, args)
         self.same_within(mode, expected, flatten(found), error)
 
