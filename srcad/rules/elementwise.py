@@ -81,12 +81,12 @@ def reciprocal(x, *, dx):
     return -over(dx, x * x)
 
 
-@differential(np.sin, math.sin, cmath.sin)
+@differential(np.sin, math.sin, cmath.sin, runtime.sin)
 def sin(x, *, dx):
     return np.cos(x) * dx
 
 
-@differential(np.cos, math.cos, cmath.cos)
+@differential(np.cos, math.cos, cmath.cos, runtime.cos)
 def cos(x, *, dx):
     return -np.sin(x) * dx
 

@@ -16,7 +16,7 @@ from srcad.runtime.checks import (
 )
 from srcad.runtime.contractions import contraction, transposed_subscripts
 from srcad.runtime.determinants import cofactors, is_regular, minors
-from srcad.runtime.elementary import exp, expm1, log, log1p, tanh
+from srcad.runtime.elementary import FAR, cos, exp, expm1, log, log1p, sin, tanh
 from srcad.runtime.matrices import frechet, row_order
 from srcad.runtime.order import evened
 from srcad.runtime.products import over, plus, times
@@ -35,6 +35,7 @@ from srcad.runtime.shapes import (
 from srcad.runtime.special import bessel_i, polygamma
 
 __all__ = [
+    "FAR",
     "Unforeseen",
     "add",
     "add_at",
@@ -43,6 +44,7 @@ __all__ = [
     "cofactors",
     "contraction",
     "copied",
+    "cos",
     "evened",
     "exp",
     "expm1",
@@ -68,6 +70,7 @@ __all__ = [
     "row_order",
     "segments",
     "shadow",
+    "sin",
     "snapshot",
     "stop_gradient",
     "table_of_products",

@@ -9,6 +9,19 @@ from typing import Any
 
 import numpy as np
 
+FAR = 8e5
+"""Compiled ``sin`` and ``cos`` are for smaller numbers."""
+
+
+def sin(x: Any) -> Any:
+    """`np.sin`"""
+    return np.sin(x)
+
+
+def cos(x: Any) -> Any:
+    """`np.cos`"""
+    return np.cos(x)
+
 
 def exp(x: Any) -> Any:
     """`np.exp`"""

@@ -252,6 +252,8 @@ def ptp(a, axis=None, keepdims=False):
 
 @define(np.linalg.norm)
 def norm(x, ord=None, axis=None, keepdims=False):
+    if axis is None and ord == "fro" and not np.iscomplexobj(x):
+        return np.linalg.norm(x)
     if axis is None or isinstance(axis, (tuple, list)) or ord not in (None, 1, 2, np.inf):
         return NotImplemented
     if np.iscomplexobj(x):

@@ -3,11 +3,12 @@
 Numba calls the C library for ``np.exp``: one number after the other.  Written out in arithmetic
 without branches, with comparisons that choose, a function is vectorised with the loop around it.
 Errors are below 3 units in the last place (tests/backends/test_numba_functions.py), infinities
-and nan are kept, the sign of zero is not.
+and nan are kept, the sign of zero is not.  ``sin`` and ``cos`` are for numbers up to
+``runtime.FAR``.
 
-The formulas are those of fdlibm (e_exp.c, e_log.c, s_expm1.c), with a longer polynomial in place
-of the quotient in exp.  A float is rounded to an integer by adding ``1.5 * 2**52``: what it is
-rounded to stands in the last bits of the sum.
+The formulas are those of fdlibm (e_exp.c, e_log.c, s_expm1.c, k_sin.c, k_cos.c), with a longer
+polynomial in place of the quotient in exp.  A float is rounded to an integer by adding
+``1.5 * 2**52``: what it is rounded to stands in the last bits of the sum.
 """
 
 from __future__ import annotations
@@ -47,6 +48,8 @@ def _number(context, bits):
     return types.float64(types.int64), generate
 
 
+_exact = numba.njit(fastmath=False)
+"""Without ``fastmath``, whatever the caller has: what is rounded away must not be simplified."""
 _SHIFT = 1.5 * 2.0**52
 _SHIFT_BITS = 0x4338000000000000
 _ONE = 1023 << 52
@@ -57,7 +60,7 @@ _C2, _C3, _C4, _C5, _C6, _C7, _C8, _C9, _C10, _C11, _C12, _C13 = (
 )
 
 
-@numba.njit
+@_exact
 def _expm1_of_small(r):
     """``exp(r) - 1`` for ``abs(r) < 0.35``."""
     r2 = r * r
@@ -68,7 +71,7 @@ def _expm1_of_small(r):
     return r + r2 * (low + r4 * (middle + r4 * high))
 
 
-@numba.njit
+@_exact
 def _exp(x):
     y = 800.0 if x > 800.0 else x
     y = -800.0 if y < -800.0 else y
@@ -81,7 +84,7 @@ def _exp(x):
     return (1.0 + _expm1_of_small(r)) * first * second
 
 
-@numba.njit
+@_exact
 def _expm1(x):
     y = 60.0 if x > 60.0 else x
     y = -60.0 if y < -60.0 else y
@@ -92,19 +95,19 @@ def _expm1(x):
     return (power - 1.0) + power * _expm1_of_small(r)
 
 
-@numba.njit
+@_exact
 def _any_expm1(x):
     near, far = _expm1(x), _exp(x)
     return far if x > 50.0 else near
 
 
-@numba.njit
+@_exact
 def _tanh(x):
     e = _expm1(2.0 * x)
     return np.divide(e, e + 2.0)
 
 
-@numba.njit
+@_exact
 def _log(x):
     is_tiny = x < 2.2250738585072014e-308
     y = x * 18014398509481984.0 if is_tiny else x  # 2**54
@@ -126,13 +129,59 @@ def _log(x):
     return found if x < math.inf else x
 
 
-@numba.njit
+@_exact
 def _log1p(x):
     u = 1.0 + x
     left = np.divide(x - (u - 1.0), u)  # what was rounded away
     left = left if abs(u) < math.inf else 0.0
     left = 0.0 if u == 0.0 else left
     return _log(u) + left
+
+
+_TWO_BY_PI = 6.36619772367581382433e-01
+_PI_BY_2 = 1.57079632673412561417e00, 6.07710050630396597660e-11, 2.02226624879595063154e-21
+"""In parts of 33 bits: multiples of the first two, by less than 2**20, are exact."""
+_S1, _S2, _S3, _S4, _S5, _S6 = (
+    -1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04,
+    2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10,
+)  # fmt: skip
+_K1, _K2, _K3, _K4, _K5, _K6 = (
+    4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05,
+    -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11,
+)  # fmt: skip
+
+
+@_exact
+def _turned(x, turns):
+    """The sine of ``x`` and some quarters of a turn."""
+    shifted = x * _TWO_BY_PI + _SHIFT
+    n = shifted - _SHIFT
+    first, second = x - n * _PI_BY_2[0], n * _PI_BY_2[1]
+    near = first - second
+    b = near - first
+    rest = (first - (near - b)) - (second + b) - n * _PI_BY_2[2]
+    r = near + rest
+    low = rest - (r - near)
+    z = r * r
+    odd = _S2 + z * (_S3 + z * (_S4 + z * (_S5 + z * _S6)))
+    sine = r - ((z * (0.5 * low - z * r * odd) - low) - z * r * _S1)
+    even = z * (_K1 + z * (_K2 + z * (_K3 + z * (_K4 + z * (_K5 + z * _K6)))))
+    half = 0.5 * z
+    most = 1.0 - half
+    cosine = most + (((1.0 - most) - half) + (z * even - r * low))
+    quarter = _bits(shifted) + turns
+    found = cosine if quarter & 1 else sine
+    return -found if quarter & 2 else found
+
+
+@_exact
+def _sin(x):
+    return _turned(x, 0)
+
+
+@_exact
+def _cos(x):
+    return _turned(x, 1)
 
 
 def _offer(function, compiled):
@@ -143,6 +192,8 @@ def _offer(function, compiled):
         return (lambda x: compiled(x)) if isinstance(x, types.Float) else None
 
 
+_offer(runtime.sin, _sin)
+_offer(runtime.cos, _cos)
 _offer(runtime.exp, _exp)
 _offer(runtime.expm1, _any_expm1)
 _offer(runtime.log, _log)

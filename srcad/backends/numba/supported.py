@@ -69,7 +69,15 @@ _CALLEES: set[Any] = {
     *(builtins.max, builtins.min, builtins.round, builtins.range, builtins.slice),
     *(builtins.divmod, builtins.pow, builtins.list),
     *(make_tuple, make_list, select, runtime.plus),
-    *(runtime.exp, runtime.expm1, runtime.log, runtime.log1p, runtime.tanh),
+    *(
+        runtime.sin,
+        runtime.cos,
+        runtime.exp,
+        runtime.expm1,
+        runtime.log,
+        runtime.log1p,
+        runtime.tanh,
+    ),
     *(
         getattr(math, n)
         for n in (
@@ -234,6 +242,8 @@ def _call_reason(op: Apply) -> str | None:
         return "an attribute"
     if callee in (operator.is_, operator.is_not) and all(map(_is_number, op.args)):
         return "the question whether two numbers are one object"
+    if callee is np.linalg.norm and any(_is_text(a) for a in op.args):
+        return "a norm with such a name"
     if callee is np.ndarray.astype:
         is_known = len(op.args) == 2 and isinstance(op.args[1], Literal) and not op.keywords
         known = is_known and op.args[1].value is np.int64  # type: ignore[union-attr]
@@ -299,6 +309,10 @@ def named(callee: Callable[..., Any]) -> str:
         return f"the method {name} of an array"
     module = getattr(callee, "__module__", None) or ""
     return f"{module.rpartition('.')[2]}.{name}" if module.startswith(("srcad", "scipy")) else name
+
+
+def _is_text(atom: Atom) -> bool:
+    return isinstance(atom, Literal) and isinstance(atom.value, str)
 
 
 def _is_number(atom: Atom) -> bool:
