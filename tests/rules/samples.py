@@ -31,6 +31,7 @@ from srcad.runtime import (
     last_writes,
     minors,
     own,
+    plus,
     shadow,
     zeros_like,
 )
@@ -148,6 +149,7 @@ PAIRS = (((), ()), ((3,), (3,)), ((2, 3), (3,)), ((), (2, 2)), ((2, 1), (1, 3)),
 for s, t in PAIRS:
     case(over, R(*s), R(*t))
     case(times, R(*s), R(*t))
+case(plus, R(), R())
 case(last_writes, np.array([1, 1, 0, 3]), (4,), R(4))
 case(last_writes, ([0, 2, 0], slice(None)), (3, 2), R(3, 2))
 case(unbroadcast, R(2, 3), (3,))
