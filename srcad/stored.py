@@ -352,7 +352,7 @@ class _References:
             root = self.to(access.root)
         steps = []
         for step in access.steps:
-            key = step.key if isinstance(step, ways.Item) else step.name
+            key = step.key if isinstance(step, (ways.Item, ways.Size)) else step.name
             if type(key) not in (int, str):
                 raise _Unknown
             steps.append([type(step).__name__, key])

@@ -305,7 +305,7 @@ class Statements:
         args = op.args
         if op.callee is raise_error:
             cause = None if len(args) < 2 or _is_none(args[1]) else atom(args[1])
-            node = gast.Raise(atom(args[0]), cause)
+            node = gast.Raise(atom(args[0]) if args else None, cause)
         elif op.callee is assert_true:
             message = None if len(args) < 2 or _is_none(args[1]) else atom(args[1])
             node = gast.Assert(atom(args[0]), message)

@@ -61,7 +61,15 @@ class Global:
     name: str
 
 
-Step = Attribute | Item | Member | Has | Global
+@immutable_value
+class Size:
+    """How long an array is along an axis, or a list."""
+
+    key: int
+    """The axis."""
+
+
+Step = Attribute | Item | Member | Has | Global | Size
 
 
 @immutable
@@ -101,6 +109,8 @@ class Access:
                     found = f"{name_of(member)}({found}, {name!r})"
                 case Has(name=name):
                     found = f"{name_of(hasattr)}({found}, {name!r})"
+                case Size(key=axis):
+                    found = f"{name_of(size)}({found}, {axis})"
                 case Global(name=name) if hasattr(builtins, name):
                     found = f"{found}.get({name!r}, {name_of(getattr(builtins, name))})"
                 case Global(name=name):
@@ -118,8 +128,16 @@ def _take(obj: Any, step: Step) -> Any:
             return member(obj, name)
         case Has(name=name):
             return hasattr(obj, name)
+        case Size(key=axis):
+            return size(obj, axis)
         case Global(name=name):
             return obj[name] if name in obj else getattr(builtins, name)
+
+
+def size(obj: Any, axis: int) -> int:
+    """The length of an array along an axis, or of a list."""
+    found: int = len(obj) if isinstance(obj, list) else obj.shape[axis]
+    return found
 
 
 def member(obj: Any, name: str) -> Any:

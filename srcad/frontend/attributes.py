@@ -142,7 +142,9 @@ def _of_static(low: Lowering, known: Any, name: str) -> Abstract:
         return low.session.importer.module_attribute(low, known, name)
     try:
         found = getattr(known, name)
-    except AttributeError:
+    except AttributeError as error:
+        if low.internal:  # a rule for values of another rank than these will have
+            low.raise_known(error)
         low.refuse(
             f"{type(known).__name__} object has no attribute {name!r}",
             "the plain function raises AttributeError here too: correct the name",

@@ -55,6 +55,7 @@ from srcad.ir.types import (
     OBJECT,
     Array,
     DictType,
+    Dim,
     ListType,
     Number,
     TupleType,
@@ -223,7 +224,61 @@ def unpack(low: Lowering, value: Abstract, count: int | None = None) -> list[Abs
             wrap(low, low.builder.apply(operator.getitem, atom, Literal(k)), element=True)
             for k in range(count)
         ]
-    low.refuse(*refusal("arguments"))
+    counted = followed(low, value)
+    if counted is None:
+        low.refuse(*refusal("arguments"))
+    return list(counted)
+
+
+_MANY = 64
+
+
+def followed(low: Lowering, value: Abstract) -> tuple[Abstract, ...] | None:
+    """The items of an iterable one by one, whose size becomes one that the code is for; else None.
+
+    What a call has as arguments, and objects of different kinds, can be taken in no other way.
+    """
+    found = items_of(low, value)
+    if found is not None or low.internal:
+        return found
+    match value:
+        case Zip(parts=parts):
+            columns = [followed(low, p) for p in parts]
+            known = [c for c in columns if c is not None]
+            return (
+                None
+                if len(known) < len(columns)
+                else tuple(map(TupleRef, zip(*known, strict=False)))
+            )
+        case Enumerate(part=part, start=Static(value=first)):
+            items = followed(low, part)
+            counted = enumerate(items or (), first)
+            return None if items is None else tuple(TupleRef((Static(k), v)) for k, v in counted)
+        case Reversed(part=part):
+            items = followed(low, part)
+            return None if items is None else tuple(reversed(items))
+    count = _fixed_length(low, value)
+    if count is None or count > _MANY:
+        return None
+    return tuple(get_item(low, value, Static(k)) for k in range(count))
+
+
+def _fixed_length(low: Lowering, value: Abstract) -> int | None:
+    """How many items an array or list has, where an argument or captured object tells."""
+    fixed = low.session.importer.fixed
+    match value:
+        case ListRef() if isinstance(held := low.contents(value), Held):
+            return held.count if held.count is not None else fixed(held.value)
+        case ArrayRef():
+            return _fixed_length(low, low.read(value))
+        case Value(type=Array(dims=dims)) if dims:
+            match dims[0]:
+                case int() as count:
+                    return count
+                case Dim(base=str() as name, drop=drop):
+                    whole = fixed(name)
+                    return None if whole is None else max(whole - drop, 0)
+    return None
 
 
 def length(low: Lowering, value: Abstract) -> Abstract:

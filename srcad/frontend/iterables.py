@@ -105,7 +105,7 @@ def _dict(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
             assert isinstance(copied, DictRef)
             ref = copied
         else:
-            rows = containers.items_of(low, iterators.consumed(low, args[0]))
+            rows = containers.followed(low, iterators.consumed(low, args[0]))
             if rows is None:
                 low.refuse(*refusal("changing keys"))
             for row in rows:

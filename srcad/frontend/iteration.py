@@ -161,9 +161,9 @@ def _unroll(
     since: iterators.Dependences,
 ) -> None:
     """Lower a loop over known items one iteration after the other."""
-    count = _known_count(low, iterable)
-    items = None
-    if count is not None and count <= _UNROLL:
+    items = containers.followed(low, iterable)
+    count = _known_count(low, iterable) if items is None else len(items)
+    if items is None and count is not None and count <= _UNROLL:
         items = containers.items_of(low, iterable)
         if items is None:
             items = tuple(containers.unpack(low, iterable))

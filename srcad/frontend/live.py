@@ -41,7 +41,7 @@ from srcad.frontend.abstract import (
     Static,
     TupleRef,
 )
-from srcad.frontend.access import Access, Argument, Attribute, Global, Has, Item, Member
+from srcad.frontend.access import Access, Argument, Attribute, Global, Has, Item, Member, Size
 from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Frame, Lowering, Session
 from srcad.ir import Literal, Value
@@ -107,6 +107,8 @@ class Importer:
         """Arrays that exist before the first statement and are not written."""
         self.arrays: list[Value] = []
         """The arrays among the arguments and captured objects."""
+        self.sized: dict[Any, tuple[Access, int]] = {}
+        """Where each size is seen, by its name or by the list that has it, and what it is."""
         self.lists: dict[Value, Any] = {}
         self.elements: dict[Any, Any] = {}
         self.places: dict[int, list[int]] = {}
@@ -116,7 +118,7 @@ class Importer:
     def for_rule(self) -> Importer:
         """The importer of a rule body: its captures are those of the function it goes into."""
         made = Importer(self.exact)
-        made.captures, made.sizes = self.captures, self.sizes
+        made.captures, made.sizes, made.sized = self.captures, self.sizes, self.sized
         return made
 
     # ---- types
@@ -146,6 +148,17 @@ class Importer:
             count = len(self.sizes)
             self.sizes[size] = letters[count] if count < len(letters) else f"n{count}"
         return Dim(self.sizes[size])
+
+    def fixed(self, size: Any) -> int | None:
+        """A size of an argument or captured object as a number, for which alone the code then is.
+
+        ``size`` is its name, or the value of a list.
+        """
+        if size not in self.sized:
+            return None
+        access, number = self.sized[size]
+        self.captures["size", size] = Capture("size", access, None, number, True)
+        return number
 
     # ---- arguments
 
@@ -202,6 +215,10 @@ class Importer:
                         " operators may differ from those of arrays",
                         f"pass np.asarray({hint})",
                     )
+                for axis, size in enumerate(obj.shape):
+                    if size in self.sizes:
+                        where = access.then(Size(axis)), size
+                        self.sized.setdefault(self.sizes[size], where)
                 if not isinstance(access.root, Argument) or not all(
                     isinstance(s, Item) for s in access.steps
                 ):
@@ -231,6 +248,7 @@ class Importer:
                 return TupleRef(items, type(obj))
             case list():
                 if isinstance(value.type, ListType) and not _structured(obj):
+                    self.sized[value] = access.then(Size(0)), len(obj)
                     return low.new_list(Held(value, "argument"))
                 if len(obj) > _MANY:
                     low.refuse(

@@ -431,7 +431,7 @@ class Builder:
         builder: Builder | None = self
         while builder is not None:
             known = builder._computed.get(key)
-            if known is not None:
+            if known is not None and not (self._written and self._is_stale(known)):
                 return known
             builder = builder.parent
         return None

@@ -196,8 +196,11 @@ class Differentiator:
             params.append(param)
             low.session.leaves.add(param)
             inits.append(atom)
-            if isinstance(atom, Value) and atom in low.session.importer.vectors:
-                low.session.importer.vectors[param] = None
+            importer = low.session.importer
+            if isinstance(atom, Value) and atom in importer.vectors:
+                importer.vectors[param] = None
+            if isinstance(atom, Value) and atom in importer.sized:
+                importer.sized[param] = importer.sized[atom]
             return param
 
         outer_lists = dict(low.session.importer.lists)

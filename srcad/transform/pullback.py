@@ -371,7 +371,7 @@ def _differential_of(atom: Any) -> Value | None:
     kind = atom_type(atom) if isinstance(atom, (Value, Literal)) else None
     if kind is None or not is_differentiable(kind):
         return None
-    return Value("", spaces.tangent_type(kind))
+    return Value("", spaces.filled_type(kind))
 
 
 def _or_zero(b: Builder, d: Any, like: Any) -> Any:

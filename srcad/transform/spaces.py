@@ -101,6 +101,8 @@ def zeros(b: Builder, like: Atom, hint: str = "", kind: Type | None = None) -> A
 
 def copied(b: Builder, array: Atom, kind: Type, hint: str, *, in_order: bool) -> Value:
     """A copy of an array; in C order it stays one, whatever is known of who else has the array."""
+    if is_complex(kind) and not is_complex(atom_type(array)):  # its imaginary part may be written
+        array = b.apply(operator.add, array, Literal(0j))
     if in_order:
         return b.apply_typed(np.copy, (array, Literal("C")), kind, hint)
     return b.apply_typed(np.ndarray.copy, (array,), kind, hint)
@@ -131,6 +133,21 @@ def filled(b: Builder, tangent: Atom, primal: Atom) -> Atom:
         else:
             parts.append(Literal(0.0) if dims_of(item) == () else b.apply(np.zeros_like, value))
     return b.apply(make_list if kind.cls is list else make_tuple, *parts)
+
+
+def filled_type(kind: Type) -> Type:
+    """The type of a tangent that is filled."""
+    match kind:
+        case TupleType(items=items, cls=cls) if is_differentiable(kind):
+            made = list if cls is list else tuple
+            return TupleType(tuple(map(_filled_item, items)), made)
+    return tangent_type(kind)
+
+
+def _filled_item(kind: Type) -> Type:
+    if is_differentiable(kind):
+        return filled_type(kind)
+    return FLOAT if dims_of(kind) == () else shaped_type(FLOAT, kind)
 
 
 def _has_all(kind: Type) -> bool:

@@ -421,3 +421,21 @@ def test_what_a_users_rule_refers_to(patch):
     patch("SCALE", 5.0)
     patch("WEIGHTS", np.array([1.0, 3.0]))
     np.testing.assert_array_equal(d(np.ones(2)), [5.0, 15.0])
+
+
+def takes_three(p):
+    return three(*p)
+
+
+def three(a, b, c=2.0):
+    return a * b * c
+
+
+@pytest.mark.parametrize("make", [np.array, list])
+def test_code_that_takes_an_array_apart_is_for_its_size(make):
+    gradient = srcad.grad(takes_three)
+    for _ in range(2):
+        np.testing.assert_array_equal(gradient(make([3.0, 4.0])), [8.0, 6.0])
+        np.testing.assert_array_equal(gradient(make([3.0, 4.0, 5.0])), [20.0, 15.0, 12.0])
+        with pytest.raises((TypeError, srcad.errors.UnsupportedSyntax), match="4 given|arguments"):
+            gradient(make([1.0, 2.0, 3.0, 4.0]))

@@ -214,6 +214,13 @@ def test_has_aux_inside_a_differentiated_function():
     np.testing.assert_allclose(srcad.grad(whole)(X), slopes, rtol=1e-7)
 
 
+def test_tangents_of_tangents_of_a_list_with_whole_numbers():
+    def cube(t):
+        return np.sum(np.array([t**3, 0]) ** 2)
+
+    assert srcad.jacfwd(srcad.jacfwd(cube))(0.5) == pytest.approx(30 * 0.5**4)
+
+
 def test_unknown_keywords():
     with pytest.raises(TypeError, match="unexpected keyword argument 'argnum'"):
         srcad.grad(squares, argnum=0)

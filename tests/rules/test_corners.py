@@ -360,9 +360,25 @@ def test_complex_convention():
     assert np.allclose(slope(np.abs, z), 0.6)
 
 
+def imaginary_part_of_a_real_sum_written(x):
+    z = x + 0j
+    z.imag[0] = x[1]
+    return np.sum(np.abs(z) ** 2)
+
+
+def parts_of_complex_numbers_written_in_turn(x):
+    z = x.astype(complex)
+    z[1] = 1j * x[0]
+    z.imag[0] += x[1]
+    z *= x[1]
+    return np.sum(np.abs(z) ** 2 + z.real * x)
+
+
 @pytest.mark.parametrize(
     "loss",
     [
+        imaginary_part_of_a_real_sum_written,
+        parts_of_complex_numbers_written_in_turn,
         lambda x: np.sum((x + 1j * x).real),
         lambda x: np.mean((x * (1 + 2j)).imag),
         lambda x: np.concatenate([x, 1j * x]).imag.sum(),
@@ -380,8 +396,10 @@ def test_real_arguments_have_real_gradients(loss):
     assert gradient.dtype == np.float64
     step = 1e-6 * np.eye(2)
     assert np.allclose(gradient, [(loss(x + h) - loss(x - h)) / 2e-6 for h in step], rtol=1e-8)
+    assert np.allclose(srcad.jacfwd(loss)(x), gradient, rtol=1e-12)
     second = srcad.jacrev(srcad.grad(loss))(x)
     assert np.allclose(second, srcad.jacfwd(srcad.grad(loss))(x), rtol=1e-12)
+    assert np.allclose(second, srcad.jacrev(srcad.jacfwd(loss))(x), rtol=1e-12)
 
 
 @pytest.mark.parametrize("a", [np.zeros(0), np.zeros((0, 3)), np.zeros((2, 0))])

@@ -562,3 +562,45 @@ def recursion_with_a_dict(x, v):
 
     table = go(3, {"k": x})
     return table["k"] * table.get("z", 1.0)
+
+
+TIMES = np.linspace(0.0, 1.0, 5)
+EDGES = [(0, 1), (1, 2), (0, 2)]
+
+
+def decay(t, a, b, c=0.5):
+    return a * np.exp(-b * t) + c
+
+
+@case((np.array([0.7, 1.3, 0.4]),), (np.array([0.7, 1.3]),), ([0.7, 1.3, 0.4],))
+def star_arguments_of_an_array(p):
+    return np.sum((decay(TIMES, *p) - 2 * TIMES) ** 2)
+
+
+@case((np.array([0.7, 1.3, 0.4, 2.0]),))
+def star_arguments_of_a_slice(p):
+    return decay(p[3], *p[:-1]) * max(*p) * math.hypot(*p)
+
+
+@case((np.array([0.7, 1.3, 0.4]),), ([0.7, 1.3, 0.4],))
+def keyword_arguments_zipped_with_names(p):
+    return np.sum((decay(TIMES, **dict(zip("abc", p, strict=True))) - 2 * TIMES) ** 2)
+
+
+@case((np.array([0.7, 1.3, 0.4]),), ([0.7, 1.3, 0.4],))
+def tuples_zipped_with_an_array(w):
+    total = 0.0
+    for (a, b), c in zip(EDGES, w, strict=False):
+        total += c * (a + b)
+    return total * total
+
+
+@case((np.array([0.7, 1.3, 0.4]),))
+def functions_zipped_with_an_array(w):
+    waves = [f(x) for f, x in zip([np.sin, np.cos], w, strict=False)]
+    return waves[0] * waves[1] + sum(k * x for k, x in zip({"a": 2.0}.values(), w, strict=False))
+
+
+@case((np.array([0.7, 1.3, 0.4]),), ([0.7, 1.3, 0.4],))
+def star_in_a_display(p):
+    return np.sum(np.array((*p, 1.0)) ** 3) + sum([*p][1:])

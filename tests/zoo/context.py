@@ -342,3 +342,26 @@ def read_past_the_end_of_a_list(x, y):
             v = y
         total = total * y + v
     return total * values[0]
+
+
+@case((1.3,))
+def handler_that_raises_again(x):
+    for k in range(3):
+        try:
+            if k < 2:
+                raise ValueError
+            return x ** (k + 1)
+        except ValueError:
+            if k == 2:
+                raise
+
+
+@case((-2.0,), (2.0,))
+def handler_that_may_raise_again(x):
+    try:
+        y = math.sqrt(x)
+    except ValueError:
+        if x < -5:
+            raise
+        y = x * x
+    return y * x

@@ -107,3 +107,10 @@ def grid_of_run_time_size(x, n):
 @case((V,))
 def fromiter_and_tri(x):
     return np.tri(3) @ x + np.fromiter((k * k for k in range(3)), dtype=float) * x
+
+
+@case((0.7,))
+def rotation_with_whole_numbers(angle):
+    c, s = np.cos(angle), np.sin(angle)
+    turn = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+    return np.sum(turn @ np.array([1.0, angle, 2.0]) ** 3)

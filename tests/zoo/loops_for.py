@@ -542,3 +542,11 @@ def an_array_that_grows(x, steps):
     for _ in range(steps):
         x = np.concatenate((x[:1], x[1:] * x[:-1], x[-1:] ** 2))
     return x * x
+
+
+@case((np.array([0.7, -1.3, 0.4]),))
+def number_that_becomes_an_array(x):
+    m = 0.0
+    for v in x:
+        m = m + v * x
+    return m @ m
