@@ -7,6 +7,7 @@ gather    which additions to several places of an array are made at once
 lower     operations become loops over elements, one by one (reduce, matrices, lists)
 fuse      loops over the same range become one (aliases)
 scalars   elements at hand are not read again; arrays that nobody reads are not made
+narrow    memory that each iteration has for itself is used by all of them
 rebuild   loops become operations of the IR
 
 Between lowering and rebuilding a block is a list of ``items``.
@@ -23,6 +24,7 @@ from srcad.backends.loops.gather import gathers
 from srcad.backends.loops.items import Alloc, Define, Item, Keep, Require, all_items
 from srcad.backends.loops.known import Check
 from srcad.backends.loops.lower import Lowering
+from srcad.backends.loops.narrow import narrowed
 from srcad.backends.loops.rebuild import Entry, Rebuilder
 from srcad.backends.loops.reuse import reuse_memory
 from srcad.backends.loops.rows import lists_to_rows
@@ -117,7 +119,7 @@ class _Blocks:
         items = _wanted(_without_repeated_checks(items), needed, fuser)
         is_needed = needed.__contains__
         items = contract(forward(fuser.fuse(items), aliases, is_needed), is_needed)
-        items = contract(without_lost_stores(items, aliases), is_needed)
+        items = narrowed(contract(without_lost_stores(items, aliases), is_needed))
         made = Rebuilder(self.entry, lowering.alias, aliases.start)
         params: list[Value] = []
         if reused is not None:
