@@ -91,6 +91,8 @@ def chosen(choices: Choices) -> Options:
             raise TypeError(f"unexpected keyword argument {name!r}: the options are {known}")
     backend: dict[str, Any] = {k: v for k, v in choices.items() if k != "options"}
     options = choices.get("options", DEFAULTS)
+    if not isinstance(options, Options):
+        raise TypeError(f"options is a srcad.Options, not {options!r}")
     return replace(options, **backend) if backend else options
 
 

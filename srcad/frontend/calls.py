@@ -61,6 +61,7 @@ from srcad.ir.samples import GENERATORS, draws, sampled_type
 from srcad.ir.types import (
     OBJECT,
     UNKNOWN,
+    Array,
     Number,
     NumPyScalar,
     Opaque,
@@ -123,6 +124,8 @@ def call(
             return made
         case ObjectRef():
             return call(low, attributes.get_attribute(low, callee, "__call__"), args, keywords)
+        case Value(type=Number() | NumPyScalar() | Array() as kind):
+            low.refuse(f"a {kind} is called", RAISES)
         case Value():
             return opaque(low, operator.call, [callee, *args], keywords)
         case Poison(message=message, hint=hint):

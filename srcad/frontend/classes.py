@@ -33,10 +33,10 @@ def construct(
     if issubclass(cls, BaseException):
         atoms = tuple(map(low.atom, args))
         return low.builder.apply_typed(cls, atoms, OBJECT)
+    operators.require_plain(low, cls, f"a {cls.__name__}")
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         if not is_generated(cls.__new__):
             low.refuse(*refusal("own __new__", name=cls.__name__))
-        operators.require_plain(low, cls, "this namedtuple")
         return _namedtuple(low, cls, args, keywords)
     if dataclasses.is_dataclass(cls):
         return _dataclass(low, cls, args, keywords)

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from srcad import runtime
 from srcad.ir.core import Atom, Literal, Value, literal_key
 from srcad.ir.known import (
     atom_type,
@@ -52,6 +53,7 @@ from srcad.ir.types import (
     Type,
     Unknown,
     dims_of,
+    is_complex,
     is_differentiable,
     join_all,
     map_sizes,
@@ -115,6 +117,8 @@ def _type_of_call(
         found = _cut_where_known(found, args[1])
     if callee in _VARYING:
         found = without_sizes(found)
+    if _complex_by_values(callee) and isinstance(found, Array) and not is_complex(found):
+        found = Array(None, found.dims)
     if found == UNKNOWN and callee in (np.reshape, np.ndarray.reshape):
         found = reshaped_type(*args)
     if found == UNKNOWN:
@@ -228,6 +232,17 @@ _VARYING = {
     np.nonzero, np.flatnonzero, np.argwhere, np.ndarray.nonzero, np.trim_zeros, np.roots,
 }  # fmt: skip
 """What makes arrays of sizes that samples do not show: few zeros are in them."""
+
+
+def _complex_by_values(callee: Callable[..., Any]) -> bool:
+    """Whether the values of real arguments decide if the result is complex: samples do not tell."""
+    if callee in (np.roots, runtime.frechet):
+        return True
+    module = getattr(callee, "__module__", None) or ""
+    return module.startswith("scipy.linalg") and callee.__name__ in _MATRIX_FUNCTIONS
+
+
+_MATRIX_FUNCTIONS = ("sqrtm", "logm", "fractional_matrix_power")
 
 _ARITHMETIC = {
     operator.add, operator.sub, operator.mul, operator.truediv, operator.pow,

@@ -12,8 +12,9 @@ import operator
 
 import numpy as np
 
-from srcad.ir.core import Apply
+from srcad.ir.core import Apply, Value
 from srcad.ir.samples import sampled_type
+from srcad.ir.types import Array
 
 _BY_CONTENTS = frozenset(
     getattr(math, name)
@@ -32,9 +33,14 @@ _BY_SIZES = frozenset(
 ) | {getattr(np, name, None) for name in ("vecdot", "matvec", "vecmat")}  # fmt: skip
 """Products, where two axes have to be of one size that is in neither the result nor its adjoint."""
 
+_OF_NUMBERS = frozenset(f for f in vars(math).values() if callable(f)) | {float, complex, int}
+"""What takes an array only if it has one entry."""
+
 
 def may_raise(op: Apply) -> bool:
     """Whether an operation is known to raise for some arguments of the types of its own."""
     if op.callee in _BY_CONTENTS:
         return True
+    if op.callee in _OF_NUMBERS:
+        return any(isinstance(a.type, Array) for a in op.args if isinstance(a, Value))
     return op.callee in _BY_SIZES and sampled_type(op.callee, op.args, op.keywords) is None

@@ -141,6 +141,8 @@ four = np.ones(4)
         (lambda x: (np.ones((2, 4)) @ x).sum(), ValueError),
         (lambda x: (np.ones((2, 4)) @ x[:, None]).sum(), ValueError),
         (lambda x: np.sum(x * four), ValueError),
+        (lambda x: float(x), TypeError),
+        (lambda x: math.sin(x), TypeError),
         (lambda x: np.take(x, 7), IndexError),
         (lambda x: np.take(x[None] * np.ones((2, 1)), 7), IndexError),
         (lambda x: np.take_along_axis(x, np.array([7]), 0).sum(), IndexError),

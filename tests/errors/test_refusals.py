@@ -300,3 +300,24 @@ def test_classes_with_a_protocol_of_their_own(function, words):
 def test_arguments_of_classes_with_operators_of_their_own(argument):
     with pytest.raises(UnsupportedValue, match="has its own"):
         srcad.grad(lambda a: a * 1.0 if isinstance(a, float) else a[0])(argument)
+
+
+def made_in_the_function(x):
+    return x * Percent(50.0)
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (made_in_the_function, "Percent has its own __mul__"),
+        (lambda x: x(2), "a float is called"),
+    ],
+)
+def test_what_is_no_plain_number(function, words):
+    with pytest.raises((UnsupportedValue, UnsupportedSyntax), match=words):
+        srcad.grad(function)(2.0)
+
+
+def test_options_are_of_their_class():
+    with pytest.raises(TypeError, match="options is a srcad.Options, not {'fuse': False}"):
+        srcad.grad(squares, options={"fuse": False})
