@@ -156,6 +156,21 @@ def test_indices_that_count_from_the_end(function, k, monkeypatch):
                 quiet(function, x, k)
 
 
+def two_tapes_of_one_loop(x):
+    y = x
+    for _ in range(4):
+        y = y * 0.3
+        while y < 2.0:
+            y = y + math.sin(y) * y
+    return y * y
+
+
+def test_a_loop_that_keeps_values_and_their_tangents(monkeypatch):
+    with uncompiled(monkeypatch):
+        found = srcad.hvp(two_tapes_of_one_loop, (0.7,), (1.5,), backend="numba")
+    same(srcad.hvp(two_tapes_of_one_loop, (0.7,), (1.5,)), found)
+
+
 # ---- where compiled code stops
 
 
