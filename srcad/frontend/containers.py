@@ -418,10 +418,10 @@ def _item(low: Lowering, obj: Any, items: tuple[Abstract, ...], index: Abstract)
         items = tuple(_read_only(low, i) for i in items)
         is_list, obj = False, TupleRef(items)
     if not all(map(is_leaf, items)) or not _joinable(items):
-        low.refuse(
-            *refusal("mixed items"),
-            kind=NeedsUnroll,
-        )
+        found = None if low.session.unrollable else _picked(low, items, index)
+        if found is None:
+            low.refuse(*refusal("mixed items"), kind=NeedsUnroll)
+        return found
     if is_list:
         held = writable(low, obj)
         return get_item(low, obj, index) if held else NONE
@@ -432,6 +432,31 @@ def _item(low: Lowering, obj: Any, items: tuple[Abstract, ...], index: Abstract)
         return get_item(low, low.new_list(Items(items)), index)
     made = low.builder.apply(make_tuple, *map(low.atom, items))
     return wrap(low, low.builder.apply(operator.getitem, made, low.atom(index)))
+
+
+def _picked(low: Lowering, items: tuple[Abstract, ...], index: Abstract) -> Abstract | None:
+    """The item at a run-time index of containers that all have one structure; None for others.
+
+    Neither it nor they are written any more.
+    """
+    for item in items:
+        low.freeze(item)
+    match items[0]:
+        case TupleRef(items=parts, cls=cls) if all(
+            isinstance(i, TupleRef) and i.cls is cls and len(i.items) == len(parts) for i in items
+        ):
+            columns = zip(*(i.items for i in items if isinstance(i, TupleRef)), strict=True)
+            picked = [_picked(low, column, index) for column in columns]
+            known = [p for p in picked if p is not None]
+            return TupleRef(tuple(known), cls) if len(known) == len(parts) else None
+        case ListRef() if all(isinstance(i, ListRef) for i in items):
+            atoms = [low.peek(i) for i in items]
+            made = low.builder.apply(make_tuple, *atoms)
+            found = low.builder.apply(operator.getitem, made, low.atom(index))
+            return wrap(low, found, element=True)
+    if all(map(is_leaf, items)) and _joinable(items):
+        return _item(low, TupleRef(items), items, index)
+    return None
 
 
 def _read_only(low: Lowering, item: Abstract) -> Abstract:

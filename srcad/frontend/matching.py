@@ -28,7 +28,8 @@ from srcad.frontend.abstract import (
 from srcad.frontend.control import branch, choose
 from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Lowering
-from srcad.ir import Atom
+from srcad.ir import Atom, Value
+from srcad.ir.types import TupleType
 
 Bindings = dict[str, Abstract]
 
@@ -123,7 +124,7 @@ def _any(low: Lowering, subject: Abstract, patterns: list[Any], bindings: Bindin
 def _sequence(
     low: Lowering, subject: Abstract, patterns: list[Any], bindings: Bindings
 ) -> bool | Atom:
-    if not isinstance(subject, (TupleRef, ListRef)):
+    if not isinstance(subject, (TupleRef, ListRef)) and not _is_tuple(subject):
         if _is_no(low, subject, Sequence):
             return False
         low.refuse(*refusal("pattern"))
@@ -144,6 +145,11 @@ def _sequence(
     if stars and (name := patterns[before].name) is not None:
         bindings[_name(name)] = low.new_list(Items(tuple(items[before:end])))
     return matched
+
+
+def _is_tuple(subject: Abstract) -> bool:
+    """Whether a run-time value is a tuple of known length, such as a shape."""
+    return isinstance(subject, Value) and isinstance(subject.type, TupleType)
 
 
 def _class(low: Lowering, subject: Abstract, node: Any, bindings: Bindings) -> bool | Atom:

@@ -321,3 +321,19 @@ def test_what_is_no_plain_number(function, words):
 def test_options_are_of_their_class():
     with pytest.raises(TypeError, match="options is a srcad.Options, not {'fuse': False}"):
         srcad.grad(squares, options={"fuse": False})
+
+
+def writes_into_rows_that_were_picked(x):
+    rows = [[x, 1.0], [2.0, x]]
+    total, k = 0.0, 0
+    while total < 9:
+        row = rows[k % 2]
+        total += row[0] * row[1]
+        rows[0][1] = total
+        k += 1
+    return total
+
+
+def test_a_row_picked_at_a_run_time_index_is_not_written_any_more():
+    with pytest.raises(UnsupportedSyntax, match="something else may also refer to"):
+        srcad.grad(writes_into_rows_that_were_picked)(1.1)

@@ -372,3 +372,12 @@ def branch_result_is_the_argument(x, y):
         z = y
     x = z * y
     return x * z
+
+
+@case((np.array([0.7, -1.3]),), (np.array([[0.7, -1.3], [0.4, 2.0], [1.0, 1.5]]),))
+def match_on_a_shape(x):
+    match x.shape:
+        case (n,):
+            return np.sum(x**2) * n
+        case (n, m):
+            return np.sum(x**2) * n * m

@@ -627,3 +627,45 @@ def a_dict_entry_written_again_after_a_branch(x, y, d):
         d["c"] = x * y
     d["b"] = 1.5
     return (1.0 + x) ** 2 * sum(d.values())
+
+
+LINKS = [(0, 1), (1, 2), (0, 2)]
+PARTS = [(0, 1.5), (1, 2.5), (2, -1.0)]
+CHANCES = [[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]]
+
+
+@case((np.array([0.7, 1.3, 0.4]),))
+def tuple_at_a_run_time_index(w):
+    total = 0.0
+    for k in np.argsort(w):
+        a, b = LINKS[k]
+        total += w[a] * w[b] * (k + 1)
+    return total
+
+
+@case((1.1,))
+def mixed_tuple_at_a_run_time_index(x):
+    total, k = 0.0, 0
+    while total < 5:
+        number, weight = PARTS[k % 3]
+        total += weight * weight * x * (number + 1)
+        k += 1
+    return total
+
+
+@case((1.3,))
+def nested_lists_at_run_time_indices(x, seen=(0, 1, 1)):
+    total = x
+    for s in seen:
+        total = total * CHANCES[s][0][s] + CHANCES[1][s][s]
+    return total
+
+
+@case((np.array([0.7, -1.3]),))
+def rows_of_active_numbers_at_run_time_indices(x):
+    rows = [[x[0], 2 * x[1]], [x[0] * x[1], 1.0]]
+    total = 0.0
+    for i in np.argsort(x):
+        for j in np.argsort(-x):
+            total += rows[i][j] * (i + 2 * j + 1) * rows[j][i]
+    return total
