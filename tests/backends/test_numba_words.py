@@ -490,3 +490,22 @@ def test_indices_out_of_bounds_raise(monkeypatch):
         same(srcad.grad(picked)(x, np.array([-1, 4])), gradient(x, np.array([-1, 4])))
         with pytest.raises(IndexError):
             gradient(x, np.array([0, 5]))
+
+
+def test_products_of_vectors_are_sums_where_they_stand(monkeypatch):
+    def factored(A):
+        A = A.copy()
+        for i in range(A.shape[0]):
+            for j in range(i):
+                A[i, j] -= A[i, :j] @ A[:j, j]
+                A[i, j] /= A[j, j]
+            for j in range(i, A.shape[0]):
+                A[i, j] -= A[i, :i] @ A[:i, j]
+        return np.sum(A * A)
+
+    with uncompiled(monkeypatch):
+        gradient = srcad.grad(factored, backend="numba")
+        same(srcad.grad(factored)(S), gradient(S))
+        lines = gradient.source_for(S).splitlines()
+    code = [line for line in lines if not line.lstrip().startswith("#")]
+    assert not any("@ " in line or "ascontiguousarray" in line for line in code)

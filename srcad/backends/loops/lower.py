@@ -226,6 +226,8 @@ class Lowering:
         if op.callee in (operator.getitem, runtime.copied) and op.args[0] in self.lists:
             return lists.list_item(self, op)
         if not isinstance(op.result.type, Array):
+            if any(op.callee is f for f in _PRODUCTS):
+                return matrices.inner(self, op)
             return self._element(op) if op.callee is operator.getitem else None
         picture = self.shapes.picture_of(op)
         if picture is not None:

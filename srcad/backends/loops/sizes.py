@@ -58,6 +58,7 @@ from srcad.ir.core import make_list, make_tuple
 from srcad.ir.infer import atom_type
 from srcad.ir.types import Array, Dim, ListType, Number, NumPyScalar, TupleType, Type
 
+_PRODUCTS = (np.matmul, operator.matmul, np.dot)
 _COMPARISONS: dict[Callable[..., Any], Callable[[int, int], bool]] = {
     f: f for f in (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
 }
@@ -486,6 +487,9 @@ class Shapes:
             return sizes[0] if sizes else None
         if reduction(callee) is not None:
             return self._reduced(op)
+        if isinstance(op.result.type, (Number, NumPyScalar)) and callee in _PRODUCTS:
+            self._product(args)  # vectors are of one size
+            return None
         if isinstance(op.result.type, Number):
             return self._integer_call(op)
         if not isinstance(op.result.type, Array) or (
@@ -503,7 +507,7 @@ class Shapes:
             return shape if shape is None else self._unbroadcast(self.of(args[0]), shape)
         if callee in (np.zeros, np.ones, np.empty) and args:
             return shape_of(self.known(args[0]))
-        if callee in (np.matmul, operator.matmul, np.dot):
+        if callee in _PRODUCTS:
             return self._product(args)
         if _among(callee, JOINS):
             return self._joined(op)

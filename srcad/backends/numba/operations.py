@@ -156,7 +156,7 @@ class _Rewriter:
             op = replace(op, args=tuple(args))
         if op.callee is np.reshape and self._may_have_gaps(op.args[0]):
             op = replace(op, args=(_dense(op.args[0], op, writer), *op.args[1:]))
-        if op.callee in _PRODUCTS:
+        if op.callee in _PRODUCTS and isinstance(op.result.type, Array):
             args = (_dense(a, op, writer) if self._has_gaps(a) else a for a in op.args)
             op = replace(op, args=tuple(args))
         rewrite = _REWRITES.get(op.callee)
