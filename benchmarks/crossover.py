@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import srcad
+from benchmarks import dual, tape
+from benchmarks.engines import rebound
 from benchmarks.timing import seconds_per_call
-from srcad.testing import dual
-from srcad.testing.reference import pull_back
 
 TARGET = 1.15
 TITLE = "Jacobians of n inputs and m results: time over that of the function"
@@ -36,12 +37,12 @@ def chains(x: Any, w: Any) -> Any:
 
 
 def listed(x: Any, w: Any) -> list[Any]:
-    """The same for the oracles, which are not written in place."""
+    """The same for numbers that are not floats: with lists for arrays."""
     y = []
-    for j in range(w.shape[0]):
+    for row in w:
         s = 0.0
-        for i in range(w.shape[1]):
-            s += w[j, i] * x[i]
+        for a, b in zip(row, x, strict=True):
+            s += a * b
         for _ in range(20):
             s = math.sin(s) + 0.5 * s
         y.append(s)
@@ -54,30 +55,42 @@ def arguments(n: int, m: int) -> tuple[Any, Any]:
 
 
 def measure(rounds: int, budget: float, tiny: bool = False) -> dict[str, Any]:
-    """Ratios by shape and method; of the oracles, one sweep is timed and multiplied."""
+    """Ratios by shape and method."""
     found: dict[str, Any] = {}
-    transforms = (srcad.jacfwd, srcad.jacrev, srcad.jacobian)
-    jacobians = [transform(chains) for transform in transforms]
     for n, m in TINY if tiny else (*SHAPES, *SQUARE):
-        x, w = arguments(n, m)
-        direction, ct = np.eye(n)[0], [1.0] + [0.0] * (m - 1)
-        calls = [
-            lambda x=x, w=w: chains(x, w),
-            lambda x=x, w=w, d=direction: dual.jvp(lambda x: listed(x, w), (x,), (d,)),
-            lambda x=x, w=w, ct=ct: pull_back(lambda x: listed(x, w), (x,), (0,), ct),
-            *(lambda x=x, w=w, jacobian=jacobian: jacobian(x, w) for jacobian in jacobians),
-        ]
-        primal, by_dual, by_tape, *ours = seconds_per_call(calls, rounds, budget)
-        times = (n * by_dual, m * by_tape, *ours)
+        compared = calls(*arguments(n, m))
+        for first in compared:
+            first()
+        primal, *times = seconds_per_call(compared, rounds, budget)
         found[f"{n}, {m}"] = {k: t / primal for k, t in zip(METHODS, times, strict=True)}
     return found
+
+
+def calls(x: Any, w: Any) -> list[Callable[[], Any]]:
+    """The function, and its Jacobian by each of the methods."""
+    numbers, weights = x.tolist(), w.tolist()
+
+    def of_numbers(module: Any) -> Callable[[], Any]:
+        f = rebound(listed, math=module.MATH)
+        return lambda: module.jacobian(lambda x: f(x, weights), numbers)
+
+    def of_arrays(transform: Any) -> Callable[[], Any]:
+        jacobian = transform(chains)
+        return lambda: jacobian(x, w)
+
+    return [
+        lambda: chains(x, w),
+        of_numbers(dual),
+        of_numbers(tape),
+        *map(of_arrays, (srcad.jacfwd, srcad.jacrev, srcad.jacobian)),
+    ]
 
 
 def lines(result: dict[str, Any]) -> list[str]:
     """What to print."""
     head = f"{'n, m':>8}" + "".join(f"{method:>14}" for method in METHODS)
     rows = [
-        f"{shape:>8}" + "".join(f"{ratio:14.1f}" for ratio in ratios.values())
+        f"{shape:>8}" + "".join(f"{ratios[method]:14.1f}" for method in METHODS)
         for shape, ratios in result.items()
     ]
     worst = max(r["jacobian"] / min(r["jacfwd"], r["jacrev"]) for r in result.values())

@@ -107,8 +107,8 @@ def _measured(loop: Loop, rounds: int, budget: float, tiny: bool) -> dict[str, A
         args = loop.arguments(size)
         gradient(*args)  # compiled, and not counted
         memory[size] = {
-            "primal": _peak(f, *map(np.copy, args[:1]), *args[1:]),
-            "gradient": _peak(gradient, *args),
+            "primal": peak(f, *map(np.copy, args[:1]), *args[1:]),
+            "gradient": peak(gradient, *args),
         }
     args = loop.arguments(sizes[-1])
     # The function gets an array of its own: the LU factorisation writes into it.
@@ -125,16 +125,23 @@ def _measured(loop: Loop, rounds: int, budget: float, tiny: bool) -> dict[str, A
     }
 
 
-def _peak(f: Callable[..., Any], *args: Any) -> int:
-    """The most memory that a call has at one time, besides its arguments."""
+def peak(f: Callable[..., Any], *args: Any) -> int:
+    """The most memory that a call has at one time, besides its arguments, in bytes."""
+    return peak_and_result(f, *args)[0]
+
+
+def peak_and_result(f: Callable[..., Any], *args: Any) -> tuple[int, int]:
+    """The most memory that a call has at one time, and how much of it its result has."""
     f(*args)
     args = tuple(np.copy(a) if isinstance(a, np.ndarray) else a for a in args)
     tracemalloc.start()
     try:
         before, _ = tracemalloc.get_traced_memory()
         tracemalloc.reset_peak()
-        f(*args)
-        return tracemalloc.get_traced_memory()[1] - before
+        result = f(*args)
+        after, most = tracemalloc.get_traced_memory()
+        del result
+        return most - before, after - before
     finally:
         tracemalloc.stop()
 

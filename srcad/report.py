@@ -34,7 +34,7 @@ from srcad.ir.sharing import SHAPE, views
 from srcad.ir.types import Array, ListType, Number, NumPyScalar, TupleType, Type, dims_of
 from srcad.ir.walk import all_ops, blocks, operands, results, values_read
 
-SLOT, TUPLE, NUMBER, SCALAR, ARRAY, LIST = 8, 56, 24, 32, 112, 56
+SLOT, TUPLE, NUMBER, SCALAR, ARRAY, LIST = 8, 40, 24, 32, 112, 56
 """Bytes in CPython: of an entry of a list or tuple, and of objects without what is in them."""
 
 

@@ -56,7 +56,7 @@ from srcad.ir.types import (
     is_text,
     may_hide,
 )
-from srcad.ir.walk import all_ops, copy_block, free_values
+from srcad.ir.walk import all_ops, copy_block, free_values, results, values_read
 from srcad.options import DEFAULTS, Options
 from srcad.passes.dce import prune_block
 from srcad.passes.prepare import prepared
@@ -131,14 +131,21 @@ class Pushed:
 _NARROW = {"float16": np.float16, "float32": np.float32, "complex64": np.complex64}
 
 
-def _narrow(low: Lowering, bar: Atom, kind: NumPyScalar) -> Atom:
-    """The gradient by a number of single precision in that: what it was multiplied with may have
+def _narrow(low: Lowering, bar: Atom, kind: NumPyScalar | Array) -> Atom:
+    """The gradient by what has single precision in that: what it was multiplied with may have
     been wider, as numbers of double precision do not differ from Python's here."""
-    cast = _NARROW[kind.dtype]
+    cast = _NARROW[kind.dtype or ""]
+    if isinstance(kind, Array):
+        return low.builder.apply_typed(np.array, (bar, Literal(cast)), kind)
     made = low.builder.definition(bar)
     if made is not None and made.callee is cast:
         return bar
     return low.builder.apply_typed(cast, (bar,), kind)
+
+
+def _may_widen(block: Block) -> bool:
+    """Whether there are numbers in a block that may be Python's, or NumPy's of double precision."""
+    return any(v.type == FLOAT for op in all_ops(block) for v in (*results(op), *values_read(op)))
 
 
 def _without_axes(low: Lowering, bar: Atom, kind: Array) -> Atom:
@@ -470,8 +477,9 @@ class Differentiator:
                     and not isinstance(atom_type(bar), Array)
                 ):
                     bar = _without_axes(low, bar, kind)
-                elif isinstance(kind, NumPyScalar) and kind.dtype in _NARROW:
-                    bar = _narrow(low, bar, kind)
+                elif isinstance(kind, (NumPyScalar, Array)) and kind.dtype in _NARROW:
+                    if isinstance(kind, NumPyScalar) or _may_widen(inner.block):
+                        bar = _narrow(low, bar, kind)
                 elif isinstance(kind, (Number, NumPyScalar)) and isinstance(atom_type(bar), Array):
                     bar = low.builder.apply(operator.getitem, bar, Literal(()))
                 return containers.wrap(low, bar)

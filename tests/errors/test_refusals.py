@@ -193,6 +193,23 @@ def test_dtypes_of_gradients_of_arrays(dtype):
     assert srcad.grad(lambda x: np.sum(x * x))(x).dtype == dtype
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, s: np.sum(x) * s,
+        lambda x, s: np.max(x * x) * np.float64(3),
+        lambda x, s: np.sum(np.array([s]) * x),
+        lambda x, s: x[0] * s + np.sum(np.sin(x)),
+    ],
+)
+@pytest.mark.parametrize("s", [2.0, np.float64(2.0)])
+def test_gradients_by_arrays_of_single_precision_stay_so(function, s):
+    x = np.array([1.0, 2.0], np.float32)
+    gradient = srcad.grad(function)(x, s)
+    assert gradient.dtype == np.float32
+    np.testing.assert_allclose(gradient, srcad.grad(function)(x.astype(float), s), rtol=1e-6)
+
+
 def none_after_all(x):
     for k in range(3):
         if x * k > 10.0:
