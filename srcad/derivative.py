@@ -238,7 +238,8 @@ class Derivative:
         """Fast code raised.  Does the function?  If not, its exact derivative has a value."""
         compiled = variant.compiled
         if compiled.backend != "python":
-            return self._as_python(error, values, positional, named, key)
+            refusal = compile_failure(error, self.primal, compiled)
+            return self._as_python(error, refusal, values, positional, named, key)
         if compiled.acts or isinstance(error, SrcadError):
             annotate(error, compiled)
             raise error
@@ -255,10 +256,15 @@ class Derivative:
             raise
 
     def _as_python(
-        self, error: Exception, values: tuple[Any, ...], positional: Named, named: Named, key: Any
+        self,
+        error: Exception,
+        refusal: NotCompilable | None,
+        values: tuple[Any, ...],
+        positional: Named,
+        named: Named,
+        key: Any,
     ) -> Any:
         """What a back end could not compile, or what its code raised at, by plain code."""
-        refusal = compile_failure(error, self.primal)
         if refusal is not None and self.options.fallback == "refuse":
             raise refusal
         sizes: dict[int, int] = {}

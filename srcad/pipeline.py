@@ -187,7 +187,7 @@ def _for_numba(
     return made, dict.fromkeys(compiled, decorator)
 
 
-def compile_failure(error: BaseException, primal: Any) -> NotCompilable | None:
+def compile_failure(error: BaseException, primal: Any, compiled: Compiled) -> NotCompilable | None:
     """The refusal that an exception of a back end amounts to; None for any other exception."""
     if type(error).__module__.partition(".")[0] != "numba":
         return None
@@ -196,7 +196,7 @@ def compile_failure(error: BaseException, primal: Any) -> NotCompilable | None:
     code = getattr(getattr(primal, "primal", primal), "__code__", None)
     text = "" if code is None else f"def {code.co_name}"
     loc = None if code is None else Loc(code.co_filename, code.co_firstlineno, 0, text)
-    return backend.failure(error, loc)
+    return backend.failure(error, compiled.emitted.line_map, loc)
 
 
 def loaded(
@@ -211,6 +211,8 @@ def loaded(
     backend: str = "python",
 ) -> Compiled:
     """Generated text, made to run."""
+    if backend == "numba":
+        import srcad.backends.numba  # noqa: F401  # it tells Numba what ``runtime`` has for it
     module = load(emitted.source, emitted.name, emitted.bindings, module_directory())
     captures = tuple(c for c in guards if c.value is not None)
     run = getattr(module, emitted.name)

@@ -60,6 +60,7 @@ DOORS = {
     "beniget": ("frontend.scopes",),
     "scipy": ("rules", "backends"),
     "numba": ("backends",),
+    "llvmlite": ("backends",),
 }
 """Third-party packages to the modules that may import them."""
 

@@ -10,16 +10,16 @@ from functools import partial
 
 import numpy as np
 
+from srcad import runtime
 from srcad.rules import registry
 from srcad.rules.intrinsics import excess, over
 from srcad.rules.registry import is_literal
-from srcad.runtime import bessel_i
 
 differential = partial(registry.differential, elementwise=True)
 linear = partial(registry.linear, elementwise=True)
 
 
-@differential(np.exp, math.exp, cmath.exp)
+@differential(np.exp, math.exp, cmath.exp, runtime.exp)
 def exp(x, *, dx, out):
     return out * dx
 
@@ -29,12 +29,12 @@ def exp2(x, *, dx, out):
     return math.log(2) * out * dx
 
 
-@differential(np.expm1, math.expm1)
+@differential(np.expm1, math.expm1, runtime.expm1)
 def expm1(x, *, dx, out):
     return (out + 1) * dx
 
 
-@differential(np.log, domain="positive")
+@differential(np.log, runtime.log, domain="positive")
 def log(x, *, dx):
     return over(dx, x)
 
@@ -57,7 +57,7 @@ def log10(x, *, dx):
     return over(dx, x) / math.log(10)
 
 
-@differential(np.log1p, math.log1p, domain="positive")
+@differential(np.log1p, math.log1p, runtime.log1p, domain="positive")
 def log1p(x, *, dx):
     return over(dx, 1 + x)
 
@@ -82,12 +82,12 @@ def reciprocal(x, *, dx):
     return -over(dx, x * x)
 
 
-@differential(np.sin, math.sin, cmath.sin)
+@differential(np.sin, math.sin, cmath.sin, runtime.sin)
 def sin(x, *, dx):
     return np.cos(x) * dx
 
 
-@differential(np.cos, math.cos, cmath.cos)
+@differential(np.cos, math.cos, cmath.cos, runtime.cos)
 def cos(x, *, dx):
     return -np.sin(x) * dx
 
@@ -130,7 +130,7 @@ def cosh(x, *, dx):
     return np.sinh(x) * dx
 
 
-@differential(np.tanh, math.tanh, cmath.tanh)
+@differential(np.tanh, math.tanh, cmath.tanh, runtime.tanh)
 def tanh(x, *, dx, out):
     return (1 - out * out) * dx
 
@@ -303,12 +303,12 @@ def sinc(x, *, dx):
 
 @differential(np.i0)
 def i0(x, *, dx):
-    return bessel_i(1, x) * dx
+    return runtime.bessel_i(1, x) * dx
 
 
-@differential(bessel_i)
+@differential(runtime.bessel_i)
 def bessel_i_differential(n, x, *, dx):
-    return (bessel_i(n - 1, x) + bessel_i(n + 1, x)) / 2 * dx
+    return (runtime.bessel_i(n - 1, x) + runtime.bessel_i(n + 1, x)) / 2 * dx
 
 
 @registry.composition(np.kaiser, wrt="beta")

@@ -11,6 +11,7 @@ from srcad.runtime import (
     last_writes,
     over,
     own,
+    plus,
     shadow,
     stop_gradient,
     strong,
@@ -47,6 +48,11 @@ def strong_transpose(ct, u, v):
 def excess_transpose(ct, x, total):
     """Where both are infinite the share of the term is 0 or 1, and stays so."""
     return ct, -ct
+
+
+@linear(plus, wrt=("total", "term"))
+def plus_transpose(ct, total, term):
+    return ct, ct
 
 
 @linear(last_writes, wrt="kept")

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from srcad.errors import MissingRule
+from srcad.rules.axes import inverse
 from srcad.rules.intrinsics import unbroadcast
 from srcad.rules.registry import (
     composition,
@@ -69,12 +70,6 @@ def transpose(ct, a, axes=None):
     if axes is None:
         return np.transpose(ct)
     return np.transpose(ct, inverse(axes, np.ndim(a)))
-
-
-def inverse(axes, rank):
-    """The order of axes that undoes another."""
-    places = range(rank)
-    return tuple([sum([k * (axes[k] % rank == axis) for k in places]) for axis in places])
 
 
 @linear(*methods("transpose"), wrt="self")

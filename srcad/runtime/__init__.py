@@ -16,9 +16,10 @@ from srcad.runtime.checks import (
 )
 from srcad.runtime.contractions import contraction, transposed_subscripts
 from srcad.runtime.determinants import cofactors, is_regular, minors
+from srcad.runtime.elementary import FAR, cos, exp, expm1, log, log1p, sin, tanh
 from srcad.runtime.matrices import frechet, row_order
 from srcad.runtime.order import evened
-from srcad.runtime.products import excess, over, strong, times
+from srcad.runtime.products import excess, over, plus, strong, times
 from srcad.runtime.series import change_of_basis, table_of_products
 from srcad.runtime.shapes import (
     add,
@@ -34,6 +35,7 @@ from srcad.runtime.shapes import (
 from srcad.runtime.special import bessel_i, polygamma
 
 __all__ = [
+    "FAR",
     "Unforeseen",
     "add",
     "add_at",
@@ -42,15 +44,21 @@ __all__ = [
     "cofactors",
     "contraction",
     "copied",
+    "cos",
     "evened",
     "excess",
+    "exp",
+    "expm1",
     "fitted",
     "frechet",
     "is_regular",
     "last_writes",
+    "log",
+    "log1p",
     "minors",
     "over",
     "own",
+    "plus",
     "polygamma",
     "require_disjoint",
     "require_distinct",
@@ -63,10 +71,12 @@ __all__ = [
     "row_order",
     "segments",
     "shadow",
+    "sin",
     "snapshot",
     "stop_gradient",
     "strong",
     "table_of_products",
+    "tanh",
     "times",
     "transposed_subscripts",
     "unbroadcast",

@@ -24,6 +24,8 @@ LEFT = {
     "loops_for.arrays_of_another_size_in_each_iteration",
     "numpy_index.slices_cut_off_where_the_array_ends",
     "numpy_index.slices_clipped_to_what_there_is",
+    "numpy_index.slices_of_several_axes_cut_off",
+    "numpy_index.mask_of_matrix",
     "arrays_written.values_with_more_axes_than_the_place",
     "numpy_methods.chained_methods",
 }

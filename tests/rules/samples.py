@@ -32,6 +32,7 @@ from srcad.runtime import (
     last_writes,
     minors,
     own,
+    plus,
     shadow,
     strong,
     zeros_like,
@@ -152,6 +153,7 @@ for s, t in PAIRS:
     case(times, R(*s), R(*t))
     case(strong, R(*s), R(*t))
     case(excess, R(*s), R(*t))
+case(plus, R(), R())
 case(last_writes, np.array([1, 1, 0, 3]), (4,), R(4))
 case(last_writes, ([0, 2, 0], slice(None)), (3, 2), R(3, 2))
 case(unbroadcast, R(2, 3), (3,))

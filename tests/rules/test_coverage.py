@@ -41,7 +41,8 @@ def test_enough_is_covered():
 def test_rules_as_text(capsys):
     assert main(["rules", "tanh"]) == 0
     text = capsys.readouterr().out
-    assert "np.tanh, math.tanh, cmath.tanh: differential in x\n    (1 - out * out) * dx\n" in text
+    assert "np.tanh, math.tanh, cmath.tanh, " in text
+    assert ": differential in x\n    (1 - out * out) * dx\n" in text
     assert main(["rules"]) == 0
     text = capsys.readouterr().out
     assert text.count(": differential in") > 150

@@ -53,6 +53,10 @@ _FUNCTION_NAMES = """
     deg2rad rad2deg degrees radians logaddexp logaddexp2
 """
 _FUNCTIONS = {getattr(np, name) for name in _FUNCTION_NAMES.split()}
+_OF_NUMBERS: dict[str, Callable[..., Any]] = {
+    "erf": math.erf, "erfc": math.erfc, "gammaln": math.lgamma
+}  # fmt: skip
+"""Ufuncs of SciPy, by name, that are functions of numbers elsewhere."""
 _TESTS = {np.isnan, np.isinf, np.isfinite}
 _INTEGER = (operator.add, operator.sub, operator.mul, operator.neg, builtins.abs)
 
@@ -118,6 +122,8 @@ class Elements:
             return self.let(_ARITHMETIC[callee], dtype, *args)
         if callee in _FUNCTIONS:
             return self.let(callee, dtype, *args)
+        if isinstance(callee, np.ufunc) and callee.__name__ in _OF_NUMBERS:
+            return self.let(_OF_NUMBERS[callee.__name__], dtype, *args)
         match callee, args:
             case np.conjugate, [x]:
                 return x

@@ -19,7 +19,7 @@ import numpy as np
 
 from srcad import runtime
 from srcad.backends.affine import ONE, Affine, Sizes, Symbol
-from srcad.backends.loops import lists, matrices, reduce, views
+from srcad.backends.loops import joins, lists, matrices, reduce, views
 from srcad.backends.loops.aliases import Aliases
 from srcad.backends.loops.elements import DTYPES, Elements, common_dtype, scalar_dtype
 from srcad.backends.loops.gather import Gather
@@ -40,7 +40,7 @@ from srcad.backends.loops.items import (
     same,
     variable,
 )
-from srcad.backends.loops.kinds import is_elementwise, reduction
+from srcad.backends.loops.kinds import JOINS, is_elementwise, reduction, scan
 from srcad.backends.loops.sizes import Shapes
 from srcad.backends.loops.views import Picture
 from srcad.codegen.memory import Memory
@@ -226,12 +226,18 @@ class Lowering:
         if op.callee in (operator.getitem, runtime.copied) and op.args[0] in self.lists:
             return lists.list_item(self, op)
         if not isinstance(op.result.type, Array):
+            if any(op.callee is f for f in _PRODUCTS):
+                return matrices.inner(self, op)
             return self._element(op) if op.callee is operator.getitem else None
         picture = self.shapes.picture_of(op)
         if picture is not None:
             return self._view(op, picture)
         if is_elementwise(op.callee) or any(op.callee is f for f in _COPIES):
             return self._elementwise(op)
+        if any(op.callee is f for f in JOINS):
+            return joins.joined(self, op)
+        if scan(op.callee) is not None:
+            return joins.scanned(self, op)
         if op.callee is np.array:
             return matrices.display(self, op)
         if any(op.callee is f for f in _PRODUCTS):

@@ -9,11 +9,14 @@ from srcad.backends.affine import Affine, Sizes
 from srcad.backends.loops.elements import Elements
 from srcad.backends.loops.items import (
     Alloc,
+    Buffer,
     Index,
     Item,
+    Let,
     Store,
+    same,
 )
-from srcad.ir import Apply, Atom
+from srcad.ir import Apply, Atom, Literal
 from srcad.ir.core import make_list
 from srcad.ir.infer import atom_type
 from srcad.ir.types import Array
@@ -57,6 +60,29 @@ def _parts(low: Lowering, atom: Atom, sizes: Sizes) -> list[tuple[Index, Atom]] 
             return None
         found += [((Affine(k), *at), value) for at, value in inner]
     return found
+
+
+def inner(low: Lowering, op: Apply) -> list[Item] | None:
+    """The product of two vectors, as a sum."""
+    left, right = (low.shapes.of(a) for a in op.args)
+    if left is None or right is None or len(left) != 1 or len(right) != 1 or op.keywords:
+        return None
+    kinds = [getattr(atom_type(a), "dtype", None) for a in op.args]
+    if kinds != ["float64", "float64"] or not all(map(low.is_readable, op.args)):
+        return None
+    cell = Buffer("float64", (), 0)
+
+    def leaf(at: Index) -> list[Item]:
+        items: list[Item] = []
+        elements = Elements()
+        x, y = (low.read(a, at, items) for a in op.args)
+        part = elements.let(operator.mul, "float64", x, y)
+        total = elements.let(operator.add, "float64", low.load(cell, (), items), part)
+        return [*items, *elements.lets, Store(cell, (), total)]
+
+    made: list[Item] = [Alloc(cell), Store(cell, (), Literal(0.0)), *low.nest(left, leaf)]
+    found = low.load(cell, (), made)
+    return [*made, Let(op.result, same, (found,))]
 
 
 def product(low: Lowering, op: Apply) -> list[Item] | None:

@@ -1,11 +1,13 @@
 """The passes, in order.
 
 rows      lists of arrays of one size become arrays
+reuse     small arrays stay in the memory that they have
 sizes     the sizes of all arrays, and what has to be assumed for them (indexing, known)
 gather    which additions to several places of an array are made at once
 lower     operations become loops over elements, one by one (reduce, matrices, lists)
 fuse      loops over the same range become one (aliases)
 scalars   elements at hand are not read again; arrays that nobody reads are not made
+narrow    memory that each iteration has for itself is used by all of them
 rebuild   loops become operations of the IR
 
 Between lowering and rebuilding a block is a list of ``items``.
@@ -22,7 +24,9 @@ from srcad.backends.loops.gather import gathers
 from srcad.backends.loops.items import Alloc, Define, Item, Keep, Require, all_items
 from srcad.backends.loops.known import Check
 from srcad.backends.loops.lower import Lowering
+from srcad.backends.loops.narrow import narrowed
 from srcad.backends.loops.rebuild import Entry, Rebuilder
+from srcad.backends.loops.reuse import reuse_memory
 from srcad.backends.loops.rows import lists_to_rows
 from srcad.backends.loops.scalars import contract, forward, without_lost_stores
 from srcad.backends.loops.sizes import Shapes
@@ -38,6 +42,7 @@ from srcad.ir import (
     Block,
     For,
     Function,
+    If,
     Op,
     Update,
     Value,
@@ -63,7 +68,7 @@ def to_loops(function: Function, *, assume: bool = True, checked: bool = False) 
         survey = Survey(function)
         function = lists_to_rows(function, survey, Memory(survey), shapes, sizes.measure)
         body = replace(function.body, ops=(*sizes.ops, *function.body.ops))
-        function = replace(function, body=body)
+        function = reuse_memory(remove_dead_code(replace(function, body=body)))
     survey = Survey(function)
     memory = Memory(survey)
     ownership = Ownership(survey, memory, Liveness(survey, {}, memory.escaped))
@@ -114,7 +119,7 @@ class _Blocks:
         items = _wanted(_without_repeated_checks(items), needed, fuser)
         is_needed = needed.__contains__
         items = contract(forward(fuser.fuse(items), aliases, is_needed), is_needed)
-        items = contract(without_lost_stores(items, aliases), is_needed)
+        items = narrowed(contract(without_lost_stores(items, aliases), is_needed))
         made = Rebuilder(self.entry, lowering.alias, aliases.start)
         params: list[Value] = []
         if reused is not None:
@@ -142,6 +147,10 @@ class _Blocks:
             return [self._renamed(i) if isinstance(i, Keep) else i for i in items]
         if isinstance(op, (For, While)):
             return self._loop(op)
+        if isinstance(op, If) and not op.results:
+            taken = self.lowering.shapes.truth(op.test)
+            if taken is not None and not (op.then if taken else op.orelse).ops:
+                return []  # a check that is proven, now that sizes are known
         kept = self._renamed(Keep(map_blocks(op, self.block)))
         if isinstance(op, Apply) and _reads_no_elements(op):
             return [replace(kept, is_view=True)]

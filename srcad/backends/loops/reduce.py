@@ -44,21 +44,24 @@ def unbroadcast(low: Lowering, op: Apply) -> list[Item] | None:
     have, wanted = low.shapes.of(source), low.shapes.of(op.result)
     if not isinstance(source.type, Array) or have is None or wanted is None:
         return None
-    if have == wanted:
-        source = low.alias.get(source, source)
-        low.alias[op.result] = source
-        return []
-    if not have or not isinstance(op.result.type, Array) or not low.is_readable(source):
-        return None
+    if have != wanted and low.sizes_of(op.result) is None:
+        return None  # it is not known what has been required
     added = len(have) - len(wanted)
     if added < 0:
         return None
     axes = set(range(added))
     for k, size in enumerate(wanted):
         if size != have[k + added]:
-            if size != ONE:
+            if have[k + added] == ONE:
                 return None
-            axes.add(k + added)
+            if size == ONE:
+                axes.add(k + added)  # any other size is the same: that has been required
+    if not axes:
+        source = low.alias.get(source, source)
+        low.alias[op.result] = source
+        return []
+    if not have or not isinstance(op.result.type, Array) or not low.is_readable(source):
+        return None
     index = tuple(ONE if k in axes else size for k, size in enumerate(have) if k >= added)
     present = tuple(range(added, len(have)))
     return _sum(low, op.result, source, frozenset(axes), index, present, np.sum)

@@ -6,14 +6,15 @@
         s.2 = update append(s.1, t)          |      s.2 = update setitem(s.1, i, t)
     y = getitem(s.3, k)                      |    y = getitem(s.3, k)
 
-The arrays must be of one size, known before the loop, and written by nobody.  What is made to be
-put into a row is made there (``lower``), and memory for all rows is asked for once.
+The arrays must be of one size, known before the loop, and written by nobody afterwards.  What is
+made to be put into a row is made there (``lower``), and memory for all rows is asked for once.
+``array(s.3)`` is a copy of it, or is the array if nobody else asks for that.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -77,22 +78,30 @@ def lists_to_rows(
     function: Function, survey: Survey, memory: Memory, shapes: Shapes, measure: Measurer
 ) -> Function:
     """The function with arrays in place of such lists."""
-    found: dict[Op, list[_Rows]] = {}
-    written, missing = 0, _missing(function)
-    for op in all_ops(function.body):
-        if isinstance(op, (Update, Accumulate)) and isinstance(op.target, Value):
-            is_array = isinstance(op.target.type, Array)
-            written |= memory.reach(op.target) if is_array else 0
+    found: dict[For, list[_Rows]] = {}
+    missing = _missing(function)
+    writes = {
+        op: memory.reach(op.target)
+        for op in all_ops(function.body)
+        if isinstance(op, (Update, Accumulate))
+        and isinstance(op.target, Value)
+        and isinstance(op.target.type, Array)
+    }
     for op in all_ops(function.body):
         if isinstance(op, For) and not op.stops:
             for place, atom in enumerate(op.carried):
                 rows = _rows(op, place, atom, survey, shapes)
-                if rows is None or missing(rows.kept) or memory.reach(rows.kept) & written:
+                if rows is None or missing(rows.kept):
+                    continue
+                written = {w for w, reached in writes.items() if reached & memory.reach(rows.kept)}
+                if written and not _is_done(rows, written, survey):
                     continue
                 found.setdefault(op, []).append(rows)
     if not found:
         return function
-    return replace(function, body=_Rewriter(found, measure).block(function.body))
+    ends = {op.results[r.place] for op, rows in found.items() for r in rows}
+    sole = {value for value in ends if len(survey.uses[value]) == 1}
+    return replace(function, body=_Rewriter(found, ends, sole, measure).block(function.body))
 
 
 def _rows(loop: For, place: int, atom: Atom, survey: Survey, shapes: Shapes) -> _Rows | None:
@@ -119,6 +128,14 @@ def _rows(loop: For, place: int, atom: Atom, survey: Survey, shapes: Shapes) -> 
     if not all(_is_read(b, k, loop.results[place]) for b, k in survey.uses[loop.results[place]]):
         return None
     return _Rows(made, loop, append, place, sizes)
+
+
+def _is_done(rows: _Rows, writes: Set[Op], survey: Survey) -> bool:
+    """Whether an array is written in the round that makes it only, before it is kept."""
+    if len(survey.uses[rows.kept]) != 1:
+        return False
+    before = rows.loop.body.ops[: rows.loop.body.ops.index(rows.append)]
+    return writes <= set(all_ops(Block((), before, ())))
 
 
 def _missing(function: Function) -> Callable[[Value], bool]:
@@ -154,9 +171,14 @@ def _is_read(block: Block, position: int, value: Value) -> bool:
     user = block.ops[position]
     if not isinstance(user, Apply) or user.args[0] is not value:
         return False
-    if user.callee is len:
+    if user.callee is len or _is_array_of(user):
         return True
     return user.callee is operator.getitem and user.args[1] is not value and _is_int(user.args[1])
+
+
+def _is_array_of(op: Apply) -> bool:
+    """Whether a call makes an array of a list."""
+    return op.callee in (np.array, np.asarray) and len(op.args) == 1 and not op.keywords
 
 
 def _is_int(atom: Atom) -> bool:
@@ -166,8 +188,13 @@ def _is_int(atom: Atom) -> bool:
 
 
 class _Rewriter:
-    def __init__(self, found: dict[Op, list[_Rows]], measure: Measurer) -> None:
+    def __init__(
+        self, found: dict[For, list[_Rows]], ends: set[Value], sole: set[Value], measure: Measurer
+    ) -> None:
         self.found = found
+        self.ends = ends
+        """The lists in the end; ``sole`` are those that one operation reads."""
+        self.sole = sole
         self.measure = measure
         self.gone = {r.made for rows in found.values() for r in rows}
         self.names: dict[Value, Value] = {}
@@ -187,9 +214,16 @@ class _Rewriter:
     def _op(self, op: Op, ops: list[Op]) -> None:
         if op in self.gone:
             return
-        if op in self.found:
-            assert isinstance(op, For)
+        if isinstance(op, For) and op in self.found:
             self._loop(op, ops)
+        elif isinstance(op, Apply) and _is_array_of(op) and op.args[0] in self.ends:
+            source = op.args[0]
+            made = self.read(source)
+            assert isinstance(made, Value)
+            if source in self.sole:
+                self.names[op.result] = made
+            else:
+                ops.append(Apply(np.ndarray.copy, (made,), (), op.result, op.loc))
         elif op in self.appends:
             assert isinstance(op, Update)
             target = self.read(op.target)

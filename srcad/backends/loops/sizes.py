@@ -20,12 +20,16 @@ from srcad.backends.affine import ONE, Affine, Sizes, Symbol
 from srcad.backends.loops import views
 from srcad.backends.loops.indexing import indexed, is_int, picture
 from srcad.backends.loops.kinds import (
+    JOINS,
     LIKE,
     OF_SOME,
     WRITES,
     is_elementwise,
+    joint,
     reduced_axes,
     reduction,
+    scan,
+    scanned_axis,
 )
 from srcad.backends.loops.known import Check, Each, Empty, Known, Several, join, shape_of
 from srcad.backends.loops.views import Along, Picture
@@ -53,6 +57,11 @@ from srcad.ir import (
 from srcad.ir.core import make_list, make_tuple
 from srcad.ir.infer import atom_type
 from srcad.ir.types import Array, Dim, ListType, Number, NumPyScalar, TupleType, Type
+
+_PRODUCTS = (np.matmul, operator.matmul, np.dot)
+_COMPARISONS: dict[Callable[..., Any], Callable[[int, int], bool]] = {
+    f: f for f in (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
+}
 
 
 class Unsettled(Exception):
@@ -140,6 +149,20 @@ class Shapes:
     def definition(self, atom: Atom) -> Apply | None:
         """The call that makes a value."""
         return self._definitions.get(atom) if isinstance(atom, Value) else None
+
+    def truth(self, test: Atom) -> bool | None:
+        """Whether a test of sizes holds; None if that is not known."""
+        made = self.definition(test)
+        if made is None or len(made.args) != 2 or made.keywords:
+            return None
+        if made.callee is operator.or_:
+            sides = [self.truth(a) for a in made.args]
+            return True if True in sides else None if None in sides else False
+        compare = _COMPARISONS.get(made.callee)
+        x, y = (self.integer(a) if is_int(a) else None for a in made.args)
+        if compare is None or x is None or y is None or not (x - y).is_known:
+            return None
+        return compare((x - y).const, 0)
 
     # ---- symbols
 
@@ -464,6 +487,9 @@ class Shapes:
             return sizes[0] if sizes else None
         if reduction(callee) is not None:
             return self._reduced(op)
+        if isinstance(op.result.type, (Number, NumPyScalar)) and callee in _PRODUCTS:
+            self._product(args)  # vectors are of one size
+            return None
         if isinstance(op.result.type, Number):
             return self._integer_call(op)
         if not isinstance(op.result.type, Array) or (
@@ -477,16 +503,23 @@ class Shapes:
             return self._broadcast(s for s in shapes if s is not None)
         if callee is runtime.unbroadcast:
             wanted = self.known(args[1])
-            return shape_of(wanted) if isinstance(wanted, Several) else None
+            shape = shape_of(wanted) if isinstance(wanted, Several) else None
+            return shape if shape is None else self._unbroadcast(self.of(args[0]), shape)
         if callee in (np.zeros, np.ones, np.empty) and args:
             return shape_of(self.known(args[0]))
-        if callee in (np.matmul, operator.matmul, np.dot):
+        if callee in _PRODUCTS:
             return self._product(args)
+        if _among(callee, JOINS):
+            return self._joined(op)
         sizes = self.of(args[0]) if args else None
         if sizes is None:
             return None
+        if callee is np.reshape and not op.keywords:
+            return self._reshaped(sizes, self.known(args[1]))
         if _among(callee, LIKE):
             return sizes
+        if scan(callee) is not None:
+            return self._scanned(op, sizes)
         named = tuple(a for k, a in op.keywords if k == "axis" and callee is np.squeeze)
         known = len(named) == len(op.keywords)
         shown = picture(self, callee, (*args[1:], *named), sizes) if known else None
@@ -495,6 +528,13 @@ class Shapes:
             return None
         self._pictures[op] = shown
         return shown.sizes
+
+    def _unbroadcast(self, sizes: Sizes | None, wanted: Sizes) -> Sizes:
+        """What is summed over is what has size 1 in the end; the rest is as it was."""
+        for size, kept in zip((sizes or ())[::-1], wanted[::-1], strict=False):
+            if self.settled(kept) != ONE != self.settled(size):
+                self._same(size, kept)
+        return wanted
 
     def _reduced(self, op: Apply) -> Known:
         sizes = self.of(op.args[0])
@@ -507,6 +547,43 @@ class Shapes:
                 if not self.require(Check(sizes[k] - 1, False, Affine(0))):
                     raise Unsettled
         return tuple(ONE if k in axes else s for k, s in enumerate(sizes) if keep or k not in axes)
+
+    def _reshaped(self, sizes: Sizes, wanted: Known) -> Known:
+        shape = shape_of(wanted)
+        if shape is None or Affine(-1) not in shape:
+            return shape
+        others = [s for s in shape if s != Affine(-1)]
+        if len(sizes) == 1 and len(others) == len(shape) - 1 and all(s == ONE for s in others):
+            return tuple(sizes[0] if s == Affine(-1) else s for s in shape)
+        return None
+
+    def _scanned(self, op: Apply, sizes: Sizes) -> Known:
+        axis = scanned_axis(op, len(sizes))
+        if axis is None:
+            return None
+        if not self.require(Check(sizes[axis] - 1, False, Affine(0))):
+            raise Unsettled
+        return sizes
+
+    def _joined(self, op: Apply) -> Known:
+        made = self.definition(op.args[0])
+        if made is None or made.callee not in (make_tuple, make_list) or not made.args:
+            return None
+        shapes = [self.of(a) for a in made.args]
+        first = shapes[0]
+        found = None if first is None else joint(op, len(first))
+        if first is None or found is None:
+            return None
+        axis, is_new = found
+        along = Affine(0)
+        for shape in shapes:
+            if shape is None or len(shape) != len(first):
+                return None
+            for k, (size, wanted) in enumerate(zip(shape, first, strict=True)):
+                if is_new or k != axis:
+                    self._same(size, wanted)
+            along += ONE if is_new else shape[axis]
+        return (*first[:axis], along, *first[axis + (not is_new) :])
 
     def _other_item(self, op: Apply) -> Known:
         if op.callee is not operator.getitem:

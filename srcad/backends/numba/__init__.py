@@ -7,6 +7,8 @@ not handle what is rare: it raises ``Unforeseen``, or any error, and the call is
 
 
 outline      what takes containers apart and puts them together stays Python
+written_out  functions that Numba does not have, in other words (definitions)
+advanced     indices that are arrays
 sums         sums of lists are loops
 integers     what may have more than 64 bits is checked
 lists        lists of numbers become arrays
@@ -15,36 +17,45 @@ tapes        what is kept for the reverse sweep becomes arrays (taped, stores)
 unbound      names that may have no value go with a flag
 undefined    names without a value get one
 operations   what Numba does not know, or means otherwise
+sinking      what one branch alone asks for is computed there
 bounds       indices that are not proven are checked (facts)
 (loops)      operations on arrays become loops over elements
 additions    additions in place are safe
 domains      where functions of numbers raise in Python is checked
 conditions   loops end at their head
+order        sums of loops in any order
+vectors      functions that are vectorised (functions)
 supported    what is left and is not compiled is refused
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numba
 
 from srcad.backends.loops import to_loops
 from srcad.backends.numba.additions import safe_additions
+from srcad.backends.numba.advanced import array_indices_as_loops
 from srcad.backends.numba.bounds import check_bounds
 from srcad.backends.numba.conditions import loops_by_flags
 from srcad.backends.numba.domains import check_domains
 from srcad.backends.numba.integers import check_integers
 from srcad.backends.numba.lists import lists_to_arrays
 from srcad.backends.numba.operations import in_other_words
+from srcad.backends.numba.order import free_order
 from srcad.backends.numba.outline import outline
+from srcad.backends.numba.sinking import sink
 from srcad.backends.numba.streams import count_through_arrays, count_through_streams
 from srcad.backends.numba.sums import write_out_sums
 from srcad.backends.numba.supported import named, refusal, refuse_unsupported
 from srcad.backends.numba.tapes import tapes_to_arrays
 from srcad.backends.numba.unbound import flag_unbound
 from srcad.backends.numba.undefined import define_all
+from srcad.backends.numba.vectors import vectorise
+from srcad.backends.numba.written_out import write_out
 from srcad.codegen import Decorator
 from srcad.errors import NotCompilable
 from srcad.ir import Effect, Function, Loc, Try, With
@@ -68,13 +79,23 @@ def decorator(options: Options, is_file: bool) -> Decorator:
     return Decorator(numba.njit, tuple(keywords))
 
 
-def failure(error: BaseException, loc: Loc | None) -> NotCompilable | None:
-    """The refusal that an exception of Numba amounts to; None if it is none."""
+def failure(
+    error: BaseException, lines: Mapping[int, Loc], loc: Loc | None
+) -> NotCompilable | None:
+    """The refusal that an exception of Numba amounts to; None if it is none.
+
+    ``lines`` are where the lines of generated code stem from; ``loc`` is the function.
+    """
     if not isinstance(error, numba.core.errors.NumbaError):
         return None
     plain = re.sub(r"\x1b\[\d*m", "", str(error))
-    lines = [line.strip() for line in plain.splitlines() if line.strip()]
-    text = next((x for x in lines if not x.startswith(("Failed in", "During:"))), "")
+    said = [line.strip() for line in plain.splitlines() if line.strip()]
+    text = next((x for x in said if not x.startswith(("Failed in", "During:"))), "")
+    call = next((x for x in said if x.startswith(">>> ")), None)
+    if call is not None and text.startswith("No implementation"):
+        text = f"Numba does not have {call.removeprefix('>>> ')}"
+    for number in re.findall(r'File "[^"]*srcad[^"]*", line (\d+)', plain):
+        loc = lines.get(int(number), loc)
     made = refusal(text.rstrip(":."), loc)
     made.__cause__ = error
     return made
@@ -117,14 +138,15 @@ def for_numba(function: Function) -> tuple[Function, frozenset[str]]:
 
 def _legal(function: Function) -> Function:
     function = replace(function, calls=())  # functions that call themselves: refused below
+    function = array_indices_as_loops(write_out(function))
     function = check_integers(write_out_sums(function))
     function = lists_to_arrays(function)
     function = tapes_to_arrays(count_through_arrays(function))
     function = count_through_streams(function)
     function = define_all(flag_unbound(function))
-    function = in_other_words(function)
+    function = sink(in_other_words(function))
     function = to_loops(check_bounds(function), checked=True)
     function = safe_additions(function)
-    function = loops_by_flags(check_domains(function))
+    function = vectorise(free_order(loops_by_flags(check_domains(function))))
     refuse_unsupported(function)
     return function

@@ -36,6 +36,7 @@ from srcad.ir import (
 )
 from srcad.ir.core import assert_true, make_list, make_tuple, raise_error, select
 from srcad.ir.infer import atom_type
+from srcad.ir.sharing import Sharing, views
 from srcad.ir.types import BOOL, Array, Number, Opaque, TupleType, Type
 from srcad.ir.walk import all_ops, blocks, map_blocks, operands, without_ops
 
@@ -46,17 +47,21 @@ def in_other_words(function: Function) -> Function:
     return _without_texts(made)
 
 
-_JOINS = (np.concatenate, np.stack, np.hstack, np.vstack)
+_OF_TUPLES = (
+    *(np.concatenate, np.stack, np.hstack, np.vstack),
+    *(np.reshape, np.broadcast_to, np.zeros, np.ones, np.empty, np.full),
+)
+"""What takes a list where a tuple does."""
 
 
 def _joined(function: Function) -> set[Op]:
-    """The lists that are made to be joined: tuples do, and their items may have any rank."""
+    """The lists that are shapes, or made to be joined: tuples do, and take items of any rank."""
     places = Places(function)
     found: set[Op] = set()
     for value, made in places.made.items():
         if isinstance(made, Apply) and made.callee is make_list and made.args:
             users = places.users.get(value, [])
-            joins = (isinstance(u, Apply) and u.callee in _JOINS for u in users)
+            joins = (isinstance(u, Apply) and u.callee in _OF_TUPLES for u in users)
             if users and all(joins) and not places.yielded.get(value):
                 found.add(made)
     return found
@@ -90,10 +95,48 @@ class _Rewriter:
             case _:
                 writer.ops.append(map_blocks(op, self.block))
 
+    def _may_have_gaps(self, atom: Atom) -> bool:
+        """Whether an array may be a view that Numba does not reshape."""
+        if not isinstance(atom, Value) or not isinstance(atom.type, Array):
+            return False
+        made = self.made.get(atom)
+        return made is None or any(s is not Sharing.NEVER for s in views(made).values())
+
+    def _has_gaps(self, atom: Atom) -> bool:
+        """Whether an array is a view with gaps: BLAS does not take it, and Numba says so."""
+        made = self.made.get(atom) if isinstance(atom, Value) else None
+        if made is None or not isinstance(made.result.type, Array):
+            return False
+        if made.callee is np.broadcast_to:
+            return True
+        if made.callee in (np.transpose, np.ndarray.T):
+            return self._has_gaps(made.args[0])
+        if made.callee is not operator.getitem or not isinstance(atom_type(made.args[0]), Array):
+            return False
+        index = self.made.get(made.args[1]) if isinstance(made.args[1], Value) else None
+        parts: list[Atom] = [made.args[1]]
+        if index is not None and index.callee is make_tuple:
+            parts = list(index.args)
+        elif isinstance(made.args[1], Literal) and isinstance(made.args[1].value, tuple):
+            parts = [Literal(v) for v in made.args[1].value]
+        *leading, last = parts
+        is_plain = _is_number(last) or self._is_plain_slice(last)
+        return self._has_gaps(made.args[0]) or not is_plain or not all(map(_is_number, leading))
+
+    def _is_plain_slice(self, atom: Atom) -> bool:
+        """Whether an index is a slice without a step."""
+        if isinstance(atom, Literal):
+            return isinstance(atom.value, slice) and atom.value.step in (None, 1)
+        made = self.made.get(atom)
+        if made is None or made.callee is not slice:
+            return False
+        step = made.args[2] if len(made.args) > 2 else Literal(None)
+        return isinstance(step, Literal) and step.value in (None, 1)
+
     def _raise(self, op: Effect) -> Effect:
         """The error without its text."""
         error = op.args[0]
-        if error == Literal(runtime.Unforeseen):
+        if isinstance(error, Literal) and error.value is runtime.Unforeseen:
             return op
         made = self.made.get(error) if isinstance(error, Value) else None
         kind: Any = made.callee if made is not None else None
@@ -108,9 +151,14 @@ class _Rewriter:
             made = self.names[op.result] = Value(op.result.hint, kind)
             writer.ops.append(Apply(make_tuple, op.args, (), made, op.loc))
             return
-        if op.callee in _JOINS and op.args[0] in self.names:
-            assert isinstance(op.args[0], Value)
-            op = replace(op, args=(self.names[op.args[0]], *op.args[1:]))
+        if op.callee in _OF_TUPLES:
+            args = (self.names.get(a, a) if isinstance(a, Value) else a for a in op.args)
+            op = replace(op, args=tuple(args))
+        if op.callee is np.reshape and self._may_have_gaps(op.args[0]):
+            op = replace(op, args=(_dense(op.args[0], op, writer), *op.args[1:]))
+        if op.callee in _PRODUCTS and isinstance(op.result.type, Array):
+            args = (_dense(a, op, writer) if self._has_gaps(a) else a for a in op.args)
+            op = replace(op, args=tuple(args))
         rewrite = _REWRITES.get(op.callee)
         atom = None if rewrite is None or op.keywords else rewrite(op, writer)
         if atom is None:
@@ -121,6 +169,14 @@ class _Rewriter:
             writer.ops[-1] = replace(last, result=op.result)
             return
         writer.ops.append(Apply(operator.pos, (atom,), (), op.result, op.loc))
+
+
+_PRODUCTS = (operator.matmul, np.dot)
+
+
+def _dense(atom: Atom, op: Apply, writer: Writer) -> Atom:
+    """The same array without gaps."""
+    return writer.apply(np.ascontiguousarray, atom, kind=atom_type(atom), loc=op.loc)
 
 
 _PLAIN_ERRORS = (

@@ -45,10 +45,15 @@ from srcad.ir.types import (
     Opaque,
     TupleType,
     Type,
+    Unknown,
 )
 from srcad.ir.walk import all_ops, results
 
 _DTYPES = {"float64", "complex128", "int64", "bool"}
+_RESULTS: set[type] = {
+    type(f(np.eye(1))) for f in (np.linalg.slogdet, np.linalg.eigh, np.linalg.qr, np.linalg.svd)
+}
+"""What functions of NumPy return; compiled ones return tuples."""
 _OPAQUE = {"slice", "None", "NoneType", "ellipsis", "dtype", "range", "type"}
 
 _CALLEES: set[Any] = {
@@ -63,7 +68,16 @@ _CALLEES: set[Any] = {
     *(builtins.abs, builtins.len, builtins.bool, builtins.int, builtins.float, builtins.complex),
     *(builtins.max, builtins.min, builtins.round, builtins.range, builtins.slice),
     *(builtins.divmod, builtins.pow, builtins.list),
-    *(make_tuple, make_list, select),
+    *(make_tuple, make_list, select, runtime.plus),
+    *(
+        runtime.sin,
+        runtime.cos,
+        runtime.exp,
+        runtime.expm1,
+        runtime.log,
+        runtime.log1p,
+        runtime.tanh,
+    ),
     *(
         getattr(math, n)
         for n in (
@@ -86,22 +100,55 @@ _CALLEES: set[Any] = {
             *("argmax", "argmin", "sort", "transpose", "ravel", "reshape", "where", "diag"),
             *("trace", "expand_dims", "broadcast_to", "concatenate", "stack", "vstack"),
             *("hstack", "triu", "tril", "kron", "array", "asarray", "vdot", "linspace"),
-            *("searchsorted", "ascontiguousarray", "asfortranarray", "all", "any", "float64"),
+            *(
+                "nonzero",
+                "searchsorted",
+                "ascontiguousarray",
+                "asfortranarray",
+                "all",
+                "any",
+                "float64",
+            ),
             *("int64", "complex128", "bool_", "var", "std", "clip", "ndim", "real", "imag"),
         )
     ),
     *(
         getattr(np.linalg, n)
-        for n in ("inv", "solve", "det", "cholesky", "eigh", "svd", "qr", "norm", "slogdet")
+        for n in (
+            "inv",
+            "solve",
+            "det",
+            "cholesky",
+            "eigh",
+            "svd",
+            "qr",
+            "norm",
+            "slogdet",
+            "eigvalsh",
+        )
     ),
     *(
         getattr(np.ndarray, n)
         for n in (
             *("copy", "T", "shape", "size", "sum", "mean", "min", "max", "prod", "ravel"),
             *("flatten", "reshape", "transpose", "dot", "cumsum", "dtype", "ndim", "argmax"),
-            *("argmin", "fill", "real", "imag"),
+            *("argmin", "fill", "real", "imag", "astype"),
         )
     ),
+    *(
+        getattr(np, n)
+        for n in (
+            "median",
+            "argsort",
+            "interp",
+            "repeat",
+            "nan_to_num",
+            "convolve",
+            "isclose",
+            "bincount",
+        )
+    ),
+    *(np.linalg.matrix_power,),
     *(math.isfinite, cmath.isfinite, runtime.Unforeseen),
 }
 """What is compiled, and computes what it does in plain Python; ufuncs beside."""
@@ -117,6 +164,8 @@ _KEYWORDS: dict[Any, set[str]] = {
     **{f: {"axis"} for f in _AXIS},
     **{f: {"dtype"} for f in (np.zeros, np.ones, np.empty, np.full, np.array, np.asarray)},
     np.stack: {"axis"},
+    np.argsort: {"kind"},
+    np.bincount: {"weights"},
 }
 
 
@@ -135,11 +184,25 @@ def refuse_unsupported(function: Function) -> None:
 def refusal(reason: str, loc: Loc | None) -> NotCompilable:
     """The error for something at a place in the function."""
     place = place_of(loc)
+    instead = next((hint for said, hint in _INSTEAD.items() if said in reason), "in other words")
     return NotCompilable(
         place,
         f"not compiled by Numba: {reason}",
-        "write it in other words, or use backend='python', or fallback='python'",
+        f"write it {instead}, or use backend='python', or fallback='python'",
     )
+
+
+_INSTEAD = {
+    "calls itself": "as a loop",
+    "'try' statement": "with a test of what would raise",
+    "'with' statement": "without it",
+    "acts on something": "outside of the function",
+    "of type float32": "for float64: x.astype(float)",
+    "of rank 0": "with a number: float(x)",
+    "items of several types": "with items of one type: 1.0 for 1",
+    "neither vectors nor matrices": "as sums of products, matrix by matrix",
+}
+"""What to write for what is refused, by words of the reason."""
 
 
 def _reason(op: Op, compiled: set[Function | None]) -> str | None:
@@ -177,6 +240,14 @@ def _call_reason(op: Apply) -> str | None:
         return named(callee)
     if callee is getattr:
         return "an attribute"
+    if callee in (operator.is_, operator.is_not) and all(map(_is_number, op.args)):
+        return "the question whether two numbers are one object"
+    if callee is np.linalg.norm and any(_is_text(a) for a in op.args):
+        return "a norm with such a name"
+    if callee is np.ndarray.astype:
+        is_known = len(op.args) == 2 and isinstance(op.args[1], Literal) and not op.keywords
+        known = is_known and op.args[1].value is np.int64  # type: ignore[union-attr]
+        return None if known else "a conversion to such a type"
     if isinstance(callee, np.ufunc):
         if op.keywords or len(op.args) != callee.nin:
             return f"{named(callee)} with more than its operands"
@@ -231,8 +302,21 @@ def named(callee: Callable[..., Any]) -> str:
     if path is not None:
         return "np." + ".".join(path)
     name = getattr(callee, "__name__", str(callee))
+    owner = getattr(callee, "__self__", None) or getattr(callee, "__objclass__", None)
+    if isinstance(owner, np.ufunc):
+        return f"{named(owner)}.{name}"
+    if owner is np.ndarray:
+        return f"the method {name} of an array"
     module = getattr(callee, "__module__", None) or ""
     return f"{module.rpartition('.')[2]}.{name}" if module.startswith(("srcad", "scipy")) else name
+
+
+def _is_text(atom: Atom) -> bool:
+    return isinstance(atom, Literal) and isinstance(atom.value, str)
+
+
+def _is_number(atom: Atom) -> bool:
+    return isinstance(atom_type(atom), (Number, NumPyScalar))
 
 
 def _is_none(atom: Atom) -> bool:
@@ -255,11 +339,13 @@ def _type_reason(kind: Type) -> str | None:
         case TupleType(items=items, cls=cls):
             if cls is list and len(set(items)) > 1:
                 return "a list of items of several types"
-            if hasattr(cls, "_fields"):
+            if hasattr(cls, "_fields") and cls not in _RESULTS:
                 return f"a {cls.__name__}"
             return next((r for r in map(_type_reason, items) if r is not None), None)
         case ListType(item=item):
             return _type_reason(item)
         case Opaque(name=name) if name in _OPAQUE:
             return None
+    if isinstance(kind, Unknown):
+        return "a value whose type is not known"
     return f"a value of type {kind}"

@@ -348,7 +348,8 @@ class _Rewriter:
                 streams.append(self._reading(read, stream, target, targets, writer, head))
         for tape in tapes:
             if tape.starts and tape.loop is op:
-                if op.body.params[0].hint.strip("_") == "":  # "_" says that it is not used
+                unused = op.body.params[0].hint.strip("_") == ""  # "_" says that it is not used
+                if unused and targets[0] is op.body.params[0]:
                     targets[0] = Value("k", INT)
                     self.names[op.body.params[0]] = targets[0]
                 self.stores.states[tape].top = targets[0]
