@@ -64,7 +64,19 @@ def _packs(kind: Type) -> bool:
 
 
 def _any(atoms: Iterable[Atom], missing: Values) -> bool:
-    return any(a is UNDEFINED or a in missing or isinstance(atom_type(a), Optional) for a in atoms)
+    return any(a is UNDEFINED or a in missing or _may_lack(atom_type(a)) for a in atoms)
+
+
+def _may_lack(kind: Type) -> bool:
+    """Whether a value of a type may be None, or an item of it."""
+    match kind:
+        case Optional():
+            return True
+        case ListType(item=item) | DictType(item=item):
+            return _may_lack(item)
+        case TupleType(items=items):
+            return any(map(_may_lack, items))
+    return False
 
 
 def _collect(block: Block, missing: Values) -> None:

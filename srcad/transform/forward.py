@@ -532,10 +532,10 @@ class Pusher:
         inits = [
             self._own(b, op.carried[k], params[k].type)
             if params[k] in written and isinstance(params[k].type, Array)
-            else Literal(0.0)
-            if isinstance(op.carried[k], Literal) and op.carried[k] is not UNDEFINED
             else UNDEFINED
-            if op.carried[k] is UNDEFINED
+            if op.carried[k] is UNDEFINED or _is_none(op.carried[k])
+            else Literal(0.0)
+            if isinstance(op.carried[k], Literal)
             else self.full(b, op.carried[k], params[k].type)
             for k in ks
         ]
@@ -668,3 +668,7 @@ _STRUCTURAL: dict[Any, Callable[[Pusher, Apply, Builder], Atom | None]] = {
     runtime.copied: _push_same,
     dict.get: _push_get,
 }
+
+
+def _is_none(atom: Atom) -> bool:
+    return isinstance(atom, Literal) and atom.value is None
