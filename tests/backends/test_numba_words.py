@@ -422,6 +422,11 @@ def gradient(x):
 
 
 @case(x)
+def gradient_by_a_step(x):
+    return np.sum(np.gradient(x, 0.5) ** 2)
+
+
+@case(x)
 def cross(x):
     return np.sum(np.cross(x[:3], x[2:]) ** 2)
 

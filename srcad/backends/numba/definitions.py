@@ -154,10 +154,11 @@ def resized(sizes, axis, size):
 
 
 @define(np.gradient)
-def gradient(f, axis=None):
-    if np.ndim(f) != 1:
+def gradient(f, step=1.0, *, axis=None, edge_order=1):
+    if np.ndim(f) != 1 or np.ndim(step) != 0 or edge_order != 1:
         return NotImplemented
-    return np.concatenate((f[1:2] - f[:1], (f[2:] - f[:-2]) / 2.0, f[-1:] - f[-2:-1]))
+    slopes = np.concatenate((f[1:2] - f[:1], (f[2:] - f[:-2]) / 2.0, f[-1:] - f[-2:-1]))
+    return slopes / step
 
 
 @define(np.meshgrid)
