@@ -164,9 +164,7 @@ def _unroll(
     items = containers.followed(low, iterable)
     count = _known_count(low, iterable) if items is None else len(items)
     if items is None and count is not None and count <= _UNROLL:
-        items = containers.items_of(low, iterable)
-        if items is None:
-            items = tuple(containers.unpack(low, iterable))
+        items = tuple(containers.unpack(low, iterable))
     if count is None:
         low.refuse(*refusal("iteration", type="this object"))
     if items is None:

@@ -38,7 +38,7 @@ from srcad.ir import (
 )
 from srcad.ir.core import make_dict, make_list, make_tuple
 from srcad.ir.infer import atom_type
-from srcad.ir.sharing import Sharing, views
+from srcad.ir.sharing import views
 from srcad.ir.types import Array
 from srcad.ir.walk import blocks, map_atoms, map_blocks, operands, values_read
 
@@ -118,11 +118,7 @@ def _copied_where_made(memory: Value, atom: Atom, ops: list[Op]) -> tuple[list[O
 
 def _made_in(block: Block) -> set[Atom]:
     """The arrays that calls in a block make anew."""
-    return {
-        op.result
-        for op in block.ops
-        if isinstance(op, Apply) and all(s is Sharing.NEVER for s in views(op).values())
-    }
+    return {op.result for op in block.ops if isinstance(op, Apply) and not views(op)}
 
 
 # ---- loops
@@ -195,60 +191,40 @@ def _last_version(param: Value, ops: Sequence[Op], yields: Sequence[Atom]) -> Va
     seen: set[Atom] = {param}
     last = param
     for op in ops:
-        match op:
-            case Apply():
-                held = any(a in seen for a in operands(op))
-                if held and op.callee in _HOLDING:
-                    return None
-                if held and any(s is not Sharing.NEVER and a in seen for a, s in _shared(op)):
-                    seen.add(op.result)
-            case Accumulate(target=target, version=version):
-                if target in seen:
-                    if target is not last:
-                        return None
-                    seen.add(version)
-                    last = version
-            case Update(target=target, args=args):
-                into_array = isinstance(target.type, Array) and op.callee is operator.setitem
-                if target in seen or (not into_array and any(a in seen for a in args)):
-                    return None
-            case Effect():
-                pass
-            case _:
-                if any(a in seen for a in operands(op)):
-                    return None  # carried on, or given to a function
-                if any(not _only_reads(b, seen) for b in blocks(op)):
-                    return None
+        if isinstance(op, Accumulate) and op.target in seen:
+            if op.target is not last:
+                return None
+            seen.add(op.version)
+            last = op.version
+        elif not _only_reads(op, seen):
+            return None
     return None if any(a in seen for a in yields) else last
 
 
-def _only_reads(block: Block, seen: set[Atom]) -> bool:
-    """Whether a block reads arrays, and neither writes them nor hands them on."""
-    inside = set(seen)
-    for op in block.ops:
-        match op:
-            case Apply():
-                held = any(a in inside for a in operands(op))
-                if held and op.callee in _HOLDING:
-                    return False
-                if held and any(s is not Sharing.NEVER and a in inside for a, s in _shared(op)):
-                    inside.add(op.result)
-            case Update(target=target, args=args):
-                into_array = isinstance(target.type, Array) and op.callee is operator.setitem
-                if target in inside or (not into_array and any(a in inside for a in args)):
-                    return False
-            case Accumulate(target=target):
-                if target in inside:
-                    return False
-            case Effect():
-                pass
-            case _:
-                if any(a in inside for a in operands(op)):
-                    return False
-                if any(not _only_reads(b, inside) for b in blocks(op)):
-                    return False
-    return not any(a in inside for a in block.yields)
+def _only_reads(op: Op, seen: set[Atom]) -> bool:
+    """Whether an operation reads arrays, and neither writes them nor hands them on.
+
+    What it makes that may share their memory is added to ``seen``.
+    """
+    match op:
+        case Apply():
+            held = any(a in seen for a in operands(op))
+            if held and any(a in seen for a in views(op)):
+                seen.add(op.result)
+            return not (held and op.callee in _HOLDING)
+        case Update(target=target, args=args):
+            into_array = isinstance(target.type, Array) and op.callee is operator.setitem
+            return target not in seen and (into_array or not any(a in seen for a in args))
+        case Accumulate(target=target):
+            return target not in seen
+        case Effect():
+            return True
+    if any(a in seen for a in operands(op)):
+        return False  # carried on, or given to a function
+    return all(_block_only_reads(b, set(seen)) for b in blocks(op))
 
 
-def _shared(op: Apply) -> list[tuple[Atom, Sharing]]:
-    return list(views(op).items())
+def _block_only_reads(block: Block, seen: set[Atom]) -> bool:
+    return all(_only_reads(op, seen) for op in block.ops) and not any(
+        a in seen for a in block.yields
+    )
