@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypedDict
 
@@ -87,8 +88,10 @@ def chosen(choices: Choices) -> Options:
     """The options that a public function was given."""
     for name in choices:
         if name not in Choices.__annotations__:
-            known = ", ".join(Choices.__annotations__)
-            raise TypeError(f"unexpected keyword argument {name!r}: the options are {known}")
+            known = ["argnums", "has_aux", *Choices.__annotations__]
+            close = difflib.get_close_matches(name, known, 1)
+            meant = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known)}"
+            raise TypeError(f"unexpected keyword argument {name!r}: {meant}")
     backend: dict[str, Any] = {k: v for k, v in choices.items() if k != "options"}
     options = choices.get("options", DEFAULTS)
     if not isinstance(options, Options):

@@ -41,7 +41,7 @@ def _rules(options: argparse.Namespace) -> int:
     if options.coverage:
         print(page(), end="")
         return AGREEMENT
-    name = options.name
+    name = options.name and options.name.replace("numpy.", "np.", 1)
     found = list(described(lambda n: name is None or name in (n, n.rpartition(".")[2])))
     if not found:
         print(f"no rule for {name}: `srcad rules --coverage` lists what there is", file=sys.stderr)

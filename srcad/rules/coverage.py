@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import importlib
 import inspect
 import sys
@@ -151,7 +152,10 @@ def _is_docstring(statement: ast.stmt) -> bool:
 
 
 def described(wanted: Callable[[str], bool]) -> Iterator[str]:
-    """The rules of functions whose names are wanted, one text each."""
+    """The rules of functions whose names are wanted, one text each; SciPy's too, if installed."""
+    for home in ("scipy.special", "scipy.linalg", "scipy.stats", "scipy.integrate"):
+        with contextlib.suppress(ModuleNotFoundError):
+            importlib.import_module(home)
     for rule in registry.rules():
         if not rule.body.__module__.startswith("srcad.rules."):
             continue

@@ -222,8 +222,10 @@ def test_tangents_of_tangents_of_a_list_with_whole_numbers():
 
 
 def test_unknown_keywords():
-    with pytest.raises(TypeError, match="unexpected keyword argument 'argnum'"):
+    with pytest.raises(TypeError, match="'argnum': did you mean 'argnums'"):
         srcad.grad(squares, argnum=0)
+    with pytest.raises(TypeError, match="'by': there are argnums, has_aux, options"):
+        srcad.grad(squares, by=0)
 
 
 def test_has_aux():

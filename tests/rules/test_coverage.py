@@ -2,6 +2,8 @@
 
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +49,11 @@ def test_rules_as_text(capsys):
     text = capsys.readouterr().out
     assert text.count(": differential in") > 150
     assert "np.sum" in text
+    assert main(["rules", "numpy.tanh"]) == 0
+    assert capsys.readouterr().out.startswith("np.tanh, ")
+    command = [sys.executable, "-m", "srcad", "rules", "struve"]  # where SciPy is not imported yet
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert found.stdout.startswith("scipy.special.struve: ")
     assert main(["rules", "no_such_function"]) == 2
     assert main(["rules", "--coverage"]) == 0
     assert capsys.readouterr().out.startswith("# What has a rule")
