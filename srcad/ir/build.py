@@ -40,7 +40,7 @@ from srcad.ir.core import (
 )
 from srcad.ir.folding import fold_literals, fold_ufunc
 from srcad.ir.infer import atom_type, result_type
-from srcad.ir.numbers import is_narrow, is_real_number, scalars_as_python
+from srcad.ir.numbers import is_narrow, is_real_number, number_kind, scalars_as_python
 from srcad.ir.sharing import SHAPE, views
 from srcad.ir.simplify import SIMPLIFY
 from srcad.ir.simplify.defaults import without_defaults
@@ -76,6 +76,9 @@ MATH: dict[Callable[..., Any], Callable[..., Any]] = {
         **{"arc" + n: "a" + n for n in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
         "arctan2": "atan2",
         "exp2": "exp2",
+        "power": "pow",
+        "float_power": "pow",
+        "fmod": "fmod",
         "deg2rad": "radians",
         "rad2deg": "degrees",
         "isnan": "isnan",
@@ -85,6 +88,9 @@ MATH: dict[Callable[..., Any], Callable[..., Any]] = {
     if hasattr(math, other)
 }
 """NumPy's elementary functions and their counterparts for Python floats."""
+
+_FLOAT_ONLY = frozenset({math.pow, math.fmod})
+"""Of two integers NumPy's function gives an integer, and this a float."""
 
 OPERATORS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.add: operator.add,
@@ -450,9 +456,11 @@ class Builder:
         if self.exact or not isinstance(callee, np.ufunc):
             return callee
         other = MATH.get(callee) or OPERATORS.get(callee)
-        if other is not None and all(is_real_number(a) for a in args):
-            return other
-        return callee
+        if other is None or not all(is_real_number(a) for a in args):
+            return callee
+        if other in _FLOAT_ONLY and not any(number_kind(a) == "float" for a in args):
+            return callee
+        return other
 
     def _simplified(self, callee: Callable[..., Any], args: tuple[Atom, ...]) -> Atom | None:
         rule = SIMPLIFY.get(callee)

@@ -370,3 +370,30 @@ def rules_spectra(x):
 def rules_grids(a, b, c):
     x = np.linspace(a, b, 5)
     return np.sum(np.polyval(c, x) * np.average(x, weights=x * x))
+
+
+class Tank:
+    def __init__(self, area, level):
+        self.area = area
+        self.level = level
+        self.history = [level]
+
+    def fill(self, inflow, dt):
+        outflow = 0.3 * math.sqrt(self.level)
+        self.level += dt * (inflow - outflow) / self.area
+        self.history.append(self.level)
+
+
+def levels_of_a_tank(area, level, n):
+    tank = Tank(area, level)
+    for i in range(n):
+        tank.fill(0.2 + 0.01 * i, 0.1)
+    return sum(h * h for h in tank.history)
+
+
+def deviations(x, center):
+    total = 0.0
+    for i in range(10):
+        d = x * i - center
+        total += abs(d) if abs(d) < 1.5 else math.hypot(d, center, 1.0)
+    return total

@@ -356,3 +356,58 @@ def test_prints_stay_in_order(capsys):
 
     assert srcad.grad(told)([1.0, 2.0]) == [2.0, 4.0]
     assert capsys.readouterr().out.splitlines() == ["at 1.0", "at 2.0", "sum 5.0"]
+
+
+# ---- scalars and what a loop never changes
+
+
+def test_the_sign_of_a_float_is_written_out():
+    def f(x):
+        return abs(x)
+
+    assert body(f, 0.7) == ["x_bar = 1.0 if x > 0.0 else -1.0 if x < 0.0 else x", "return x_bar"]
+    gradient = srcad.grad(f)
+    assert [type(gradient(x)) for x in (0.7, -0.7, 0.0)] == [float] * 3
+    assert (gradient(-0.7), gradient(0.0), gradient(math.inf)) == (-1.0, 0.0, 1.0)
+    assert math.isnan(gradient(math.nan))
+    assert srcad.grad(gradient)(0.0) == 0.0
+
+
+def test_powers_of_floats_are_those_of_math():
+    def f(x, y):
+        return np.power(x, y) + np.float_power(x, 3.0) + np.fmod(x, y)
+
+    source = srcad.value_and_grad(f, argnums=(0, 1)).source_for(2.5, 1.5)
+    assert "np.power" not in source and "np.float_power" not in source and "np.fmod" not in source
+    agrees(f, 2.5, 1.5, argnums=(0, 1))
+    with np.errstate(invalid="ignore"):
+        assert math.isnan(srcad.value_and_grad(f)(-2.5, 1.5)[0])
+
+
+def test_a_power_of_integers_stays_one():
+    def f(x, n):
+        return x * np.power(n, 2)
+
+    value, slope = srcad.value_and_grad(f)(1.5, 3)
+    assert (value, slope) == (13.5, 9) and "math" not in srcad.grad(f).source_for(1.5, 3)
+
+
+def test_what_an_object_keeps_is_not_kept_again():
+    class Decay:
+        def __init__(self, rate):
+            self.rate = rate
+            self.level = 1.0
+
+        def step(self):
+            self.level = self.rate * math.sin(self.level)
+
+    def f(rate, n):
+        decay = Decay(rate)
+        for _ in range(n):
+            decay.step()
+        return decay.level
+
+    lines = body(f, 0.7, 3)
+    (kept,) = (line for line in lines if line.startswith("stack.append"))
+    assert "rate" not in kept
+    agrees(f, 0.7, 3)

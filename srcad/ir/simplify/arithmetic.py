@@ -229,12 +229,21 @@ def _opposite(b: Builder, x: Atom) -> Atom | None:
 
 
 def simplify_pow(b: Builder, x: Atom, y: Atom) -> Atom | None:
+    small = _small_power(b, x, y)
+    return real_power(b, x, y) if small is None and not b.exact else small
+
+
+def simplify_math_pow(b: Builder, x: Atom, y: Atom) -> Atom | None:
+    return _small_power(b, x, y) if number_kind(x) == "float" else None
+
+
+def _small_power(b: Builder, x: Atom, y: Atom) -> Atom | None:
     number = number_of(y)
     if number == 1 and _keeps_type(b, operator.pow, (x, y), x):
         return x
     if number == 2 and not isinstance(atom_type(x), (ListType, TupleType)):
         return b.apply(operator.mul, x, x)
-    return None if b.exact else real_power(b, x, y)
+    return None
 
 
 def simplify_where(b: Builder, test: Atom, x: Atom, y: Atom) -> Atom | None:
