@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
+from srcad import runtime
 from srcad.errors import Place, SourceError, UnsupportedSyntax
 from srcad.frontend.abstract import (
     FALSE,
@@ -71,7 +72,6 @@ from srcad.ir.core import (
 )
 from srcad.ir.infer import atom_type
 from srcad.ir.places import place_of
-from srcad.ir.tree import dataclass_of
 from srcad.ir.types import OBJECT, Number, Type
 
 if TYPE_CHECKING:
@@ -572,7 +572,7 @@ class Lowering:
         pairs = zip(contents.names, contents.values, strict=True)
         fields = [a for n, v in pairs for a in (Literal(n), self.atom(v))]
         return self.builder.apply(
-            dataclass_of, Literal(ref.cls), self.builder.apply(make_dict, *fields)
+            runtime.dataclass_of, Literal(ref.cls), self.builder.apply(make_dict, *fields)
         )
 
     def bound(self, value: MaybeUnbound) -> Abstract:

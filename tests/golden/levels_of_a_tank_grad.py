@@ -21,13 +21,10 @@ def levels_of_a_tank_grad(area, level, n):
     # ---- reverse sweep
     # line 391: return sum(h * h for h in tank.history)
     history_bar = []
-    for h in reversed(history):
+    for h in history:
         history_bar.append(2 * h)
     # line 389: for i in range(n):
     level_bar = 0.0
-    # line 391: return sum(h * h for h in tank.history)
-    history_bar = history_bar[::-1]
-    # line 389: for i in range(n):
     area_bar = 0.0
     for quot, sqrt in reversed(stack):
         # line 384: self.history.append(self.level)
