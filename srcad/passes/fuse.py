@@ -43,6 +43,7 @@ from srcad.ir.core import literal_values, make_list, make_tuple
 from srcad.ir.infer import atom_type
 from srcad.ir.types import INT, ListType, Number
 from srcad.ir.walk import all_ops, blocks, map_atoms, map_blocks, operands, results, values_read
+from srcad.passes.choices import merged_choices
 from srcad.passes.common import without_recomputed
 
 _BACKWARD = slice(None, None, -1)
@@ -487,6 +488,8 @@ def _fused(pair: _Pair, lists: set[int]) -> tuple[For, list[Op]]:
             names[made.result] = packed.args[made.args[1].value]
         else:
             ops.append(made)
+    if parts and not any(pair.item in values_read(op) for op in ops):
+        ops = [op for op in ops if op is not packed]
     more: list[Op] = []
     streams = forward.streams
     targets = body.params[:count]
@@ -505,7 +508,7 @@ def _fused(pair: _Pair, lists: set[int]) -> tuple[For, list[Op]]:
         tuple(ops),
         (*(body.yields[k] for k in keep), *map(read, reverse.body.yields)),
     )
-    block = without_recomputed(block)
+    block = without_recomputed(merged_choices(without_recomputed(block)))
     carried = (*(forward.carried[k] for k in keep), *reverse.carried)
     outcomes = (*(forward.results[k] for k in keep), *reverse.results)
     return For(streams, carried, block, outcomes, False, forward.loc), more

@@ -13,20 +13,18 @@ def deviations_value_and_grad(x, center):
     for i in range(10):
         d = x * i - center
         size = abs(d)
-        test = size < 1.5
-        if not test:
-            size = math.hypot(d, center, 1.0)
-            hypot = size
-        total = total + size
-        # line 398: total += abs(d) if abs(d) < 1.5 else math.hypot(d, center, 1.0)
-        if test:
+        if size < 1.5:
             value = 1.0
             d_bar = 0.0
         else:
-            choice = 1 if hypot == 0 else hypot
+            size = math.hypot(d, center, 1.0)
+            # line 398: total += abs(d) if abs(d) < 1.5 else math.hypot(d, center, 1.0)
+            choice = 1 if size == 0 else size
             center_bar += center / choice
             value = 0.0
             d_bar = d / choice
+        total = total + size
+        # line 398: total += abs(d) if abs(d) < 1.5 else math.hypot(d, center, 1.0)
         d_bar += value * (1.0 if d > 0.0 else -1.0 if d < 0.0 else d)
         # line 397: d = x * i - center
         center_bar -= d_bar

@@ -441,3 +441,37 @@ def test_a_loop_whose_order_matters_goes_backward():
     lines = body(f, 0.7, 3, fuse=True)
     assert any("reversed" in line for line in lines)
     agrees(f, 0.7, 3)
+
+
+def test_nested_loops_over_a_matrix_keep_nothing():
+    def f(a):
+        total = 0.0
+        for i in range(a.shape[0]):
+            for j in range(a.shape[1]):
+                if i != j:
+                    total += a[i, j] ** 2 / (1 + i)
+                else:
+                    total += abs(a[i, j])
+        return total
+
+    m = np.array([[0.4, -1.3, 0.9], [2.0, 0.1, -0.6]])
+    lines = body(f, m, fuse=True, common=True)
+    assert not any("append" in line for line in lines)
+    assert sum(line.startswith("if ") for line in lines) == 1
+    agrees(f, m)
+
+
+def test_branches_are_put_together_only_where_what_is_between_allows_it():
+    def f(xs, c):
+        total, steps = 0.0, []
+        for x in xs:
+            if x > c:
+                y = x * x
+            else:
+                y = c * x
+            steps.append(math.sin(y))
+            if x > c:
+                total += y * steps[-1]
+        return total
+
+    agrees(f, [0.4, 1.3, -0.9], 0.5, argnums=(0, 1))
