@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from srcad.errors import Place, add_primal_note
+from srcad.errors import Place, SrcadError, add_primal_note
 from srcad.ir.places import place_of
 from srcad.pipeline import Compiled
 
@@ -68,7 +68,8 @@ class _WithoutOwnFrames:
         if error is not None:
             while trace is not None and _is_in_between(trace.tb_frame.f_code.co_filename):
                 trace = trace.tb_next
-            error.__traceback__ = trace
+            if trace is not None or isinstance(error, SrcadError):  # else a fault of srcad itself
+                error.__traceback__ = trace
 
 
 _without_own_frames = _WithoutOwnFrames()

@@ -128,6 +128,8 @@ GOLDENS = [
     Golden(primals.rules_grids, "grad", (0.7, 1.3, X[:3].copy()), (0, 1, 2)),
     Golden(primals.levels_of_a_tank, "grad", (1.5, 2.0, 5), (0, 1)),
     Golden(primals.deviations, "value_and_grad", (0.7, 1.3), (0, 1)),
+    Golden(primals.energy_of_a_lattice, "value_and_grad", (M, 0.3), (0, 1)),
+    Golden(primals.mean_energy, "value_and_grad", (1.3, 4)),
 ]
 
 

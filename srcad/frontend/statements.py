@@ -179,18 +179,6 @@ def variables(low: Lowering, names: set[str]) -> set[Key]:
 # ---- assignment
 
 
-def target_names(target: Any) -> list[str]:
-    """The names in a target, in order; empty for what is no name."""
-    match target:
-        case gast.Name(id=name):
-            return [name]
-        case gast.Tuple(elts=elts) | gast.List(elts=elts):
-            return [n for e in elts for n in target_names(e)]
-        case gast.Starred(value=value):
-            return target_names(value)
-    return [""]
-
-
 def assign(low: Lowering, target: Any, value: Abstract) -> None:
     """Bind a target."""
     match target:
@@ -437,7 +425,7 @@ def run_with(low: Lowering, items: list[Any], body: list[Any]) -> None:
             return
     target = None
     if first.optional_vars is not None:
-        name = target_names(first.optional_vars)[0]
+        name = first.optional_vars.id if isinstance(first.optional_vars, gast.Name) else ""
         target = Value(name, OBJECT)
 
     def inner() -> None:

@@ -397,3 +397,27 @@ def deviations(x, center):
         d = x * i - center
         total += abs(d) if abs(d) < 1.5 else math.hypot(d, center, 1.0)
     return total
+
+
+def energy_of_a_lattice(spins, field):
+    energy = 0.0
+    for i in range(spins.shape[0]):
+        for j in range(spins.shape[1]):
+            if i == j:
+                energy -= field * abs(spins[i, j])
+            else:
+                energy += spins[i, j] ** 2 / (1 + abs(i - j))
+    return energy
+
+
+def mean_energy(x, n):
+    v = 0.0
+    path = []
+    for _ in range(n):
+        v = v - 0.1 * x
+        x = x + 0.1 * v
+        path.append((x, v))
+    energy = 0.0
+    for p, q in path:
+        energy += 0.5 * (p * p + q * q)
+    return energy / n
