@@ -16,7 +16,7 @@ from __future__ import annotations
 import builtins
 import math
 import operator
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -58,7 +58,7 @@ from srcad.ir.types import (
     dims_of,
     same_shape,
 )
-from srcad.ir.walk import map_atoms, results
+from srcad.ir.walk import map_atoms, overwritten, results
 
 ZERO, ONE = Literal(0.0), Literal(1.0)
 
@@ -303,9 +303,7 @@ class Builder:
     ) -> Value:
         """A write in place; the next version of the target."""
         version = Value(target.hint, kind if kind is not None else target.type)
-        if isinstance(target.type, Array):
-            self._written.add(target)
-        self.ops.append(Update(callee, target, args, version, result, self.loc, path))
+        self.append(Update(callee, target, args, version, result, self.loc, path))
         return version
 
     def accumulate(self, target: Atom, index: Atom | None, term: Atom, hint: str = "") -> Value:
@@ -377,6 +375,11 @@ class Builder:
             self._definitions[op.result] = op
         else:
             self._others.update(results(op))
+            self.write_over(overwritten(op))
+
+    def write_over(self, versions: Iterable[Value]) -> None:
+        """Note versions that are written from here on: by what comes next, or by a loop around."""
+        self._written.update(v for v in versions if isinstance(v.type, Array))
 
     def block(self, params: tuple[Value, ...], yields: tuple[Atom, ...]) -> Block:
         """The finished block."""

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from srcad import runtime
-from srcad.analysis.versions import overwritten, overwritten_later, written_values
+from srcad.analysis.versions import overwritten_later, written_values
 from srcad.ir import UNDEFINED, Apply, Atom, Block, For, If, Op, Try, Update, Value, While, With
 from srcad.ir.sharing import SHAPE
 from srcad.ir.types import Array
-from srcad.ir.walk import map_atoms, results
+from srcad.ir.walk import map_atoms, overwritten, results
 from srcad.transform import spaces
 from srcad.transform.adjoints import Adjoints
 from srcad.transform.kept import only_for_shape
