@@ -765,6 +765,46 @@ def _same(a):
 
 
 @case((V, S))
+def negative_of_a_view_read_while_it_is_written(x, s):
+    u = x * 1.0
+    v = u.ravel()
+    v += s
+    w = 1.0 - v
+    for _ in range(3):
+        v += w * v
+    return u * w
+
+
+@case((M,))
+def row_bound_on_some_paths(x):
+    u = x * 1.0
+    if x[0, 0] > -9.0:
+        for row in u:
+            row *= 2.0
+            last = row
+    last[0] += u[0, 1] * u[1, 1]
+    return u * last[1]
+
+
+def _doubled_rows(u):
+    if u[0, 0] > -9.0:
+        for row in u:
+            row *= 2.0
+            box = [row]
+        box[0][0] *= u[1, 1]
+
+
+@case((M,))
+def row_kept_in_a_list_on_some_paths(x):
+    u = x * 1.0
+    for k in range(2):
+        if k == 1:
+            continue
+        _doubled_rows(u)
+    return u * x
+
+
+@case((V, S))
 def helper_that_mutates(x, s):
     u = x * x
     _scale(u, s)
