@@ -59,6 +59,11 @@ def consumed(low: Lowering, value: Abstract, *, interleaved: bool = False) -> Ab
 
     ``interleaved`` says that other code runs between the items.
     """
+    with low.bit_by_bit():
+        return _consumed(low, value, interleaved)
+
+
+def _consumed(low: Lowering, value: Abstract, interleaved: bool) -> Abstract:
     match value:
         case MaybeUnbound():
             return consumed(low, low.bound(value), interleaved=interleaved)

@@ -4,6 +4,7 @@ import contextlib
 import copy
 import dataclasses
 import heapq
+import math
 
 import numpy as np
 import pytest
@@ -200,6 +201,70 @@ def through_a_ratio(x):
     return over / under
 
 
+# ---- what an exception leaves behind in the middle
+
+
+def extended_by_a_generator(x):
+    values = [x]
+    try:
+        values.extend(math.sqrt(v) for v in (x, -x))
+    except ValueError:
+        pass
+    return sum(values)
+
+
+def iterator_that_failed(x):
+    roots, total = map(math.sqrt, [-x, x]), 0.0
+    for _ in range(2):
+        try:
+            total += next(roots)
+        except ValueError:
+            total += x * x
+    return total
+
+
+def grown_by_a_loop(x):
+    values = []
+    try:
+        for v in (x, -x):
+            values.append(math.sqrt(v))
+    except ValueError:
+        values.append(x * x)
+    return sum(values)
+
+
+def divided_in_place(x):
+    u = np.array([x, 1.0])
+    with np.errstate(all="raise"):
+        try:
+            u /= np.array([2.0, x - x])
+        except FloatingPointError:
+            u[1] = x
+    return u[0] * u[1]
+
+
+def changed_by_finally_on_the_way(x):
+    values = []
+    try:
+        try:
+            values.append(math.sqrt(-x))
+        finally:
+            values.append(x)
+    except ValueError:
+        values.append(x * x)
+    return sum(values)
+
+
+def changed_between_two_that_fail(x):
+    values = []
+    try:
+        values.append(math.sqrt(x))
+        values.append(math.sqrt(-x))
+    except ValueError:
+        values.append(x * x)
+    return sum(values)
+
+
 # ---- the rest
 
 
@@ -385,6 +450,12 @@ def test_out_by_position(function):
         (through_text_in_an_array, "an object that srcad cannot look into", "return"),
         (through_hex, "fromhex", "return"),
         (through_a_ratio, "as_integer_ratio has no derivative rule", "over, under"),
+        (extended_by_a_generator, "may have been changed or not", "return"),
+        (iterator_that_failed, "may have been changed or not", "total += next(roots)"),
+        (grown_by_a_loop, "may have been changed or not", "values.append(x * x)"),
+        (divided_in_place, "may have been changed or not", "u[1] = x"),
+        (changed_by_finally_on_the_way, "may have been changed or not", "values.append(x * x)"),
+        (changed_between_two_that_fail, "may have been changed or not", "values.append(x * x)"),
         (swallowed, "'with Swallows', which may suppress", "with Swallows():"),
         (quietly, "'with quiet', which may suppress", "with quiet():"),
         (leaves_finally, "leaving a 'finally' block", "break"),
