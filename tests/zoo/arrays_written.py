@@ -764,6 +764,31 @@ def _same(a):
     return a
 
 
+@case((M,))
+def neighbouring_rows(m):
+    u = m * 1.0
+    u[0] *= u[1]
+    total = sum(np.sum((a - b) ** 2) for a, b in zip(u[:-1], u[1:]))
+    for a, b in zip(u[:-1], u[1:]):
+        total += (a @ b) ** 2
+    rows = []
+    for row in u:
+        rows.append(row * total)
+    return sum(np.sum(a * b * b) for a, b in zip(rows[:-1], rows[1:]))
+
+
+@case((M, S))
+def neighbouring_rows_written(m, s):
+    u = m * 1.0
+    for k, (a, b) in enumerate(zip(u[:-1], u[1:])):
+        b -= s * a * a
+        if a[0] > 0:
+            a[k:] *= b[0]
+        else:
+            a[:], b[:] = b, a
+    return u
+
+
 @case((V, S))
 def negative_of_a_view_read_while_it_is_written(x, s):
     u = x * 1.0
