@@ -10,14 +10,26 @@ from __future__ import annotations
 import builtins
 import operator
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from srcad.frontend.abstract import FALSE, TRUE, Abstract, Held, Items, Poison, Static
+from srcad.frontend.abstract import (
+    FALSE,
+    TRUE,
+    Abstract,
+    Closure,
+    Held,
+    Items,
+    Lazy,
+    MaybeUnbound,
+    Poison,
+    Static,
+    is_static,
+    parts,
+)
 from srcad.frontend.control import Thunk, branch, changed_keys, join_regions, run_sequence
 from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import EXITS, RETURN, Key, Lowering, Region, State, Watch
@@ -179,8 +191,16 @@ def lower_try(
     final: list[Thunk],
 ) -> None:
     """Lower ``try``/``except``/``else``/``finally``."""
-    with low.bit_by_bit() if final else nullcontext():  # an exception passes through `finally`
+    if not final:
         _lower_try(low, steps, handlers, orelse, final)
+        return
+    frame = low.frame
+    frame.finals += 1
+    try:
+        with low.bit_by_bit():  # an exception passes through `finally`
+            _lower_try(low, steps, handlers, orelse, final)
+    finally:
+        frame.finals -= 1
 
 
 def _lower_try(
@@ -237,9 +257,13 @@ def _lower_try(
         name = None if handler.name is None else Value(handler.name, EXCEPTION)
         names.append(name)
         regions.append(low.region(partial(handler.body, name), start))
+    unknown = [k for k, v in start.items() if isinstance(v, Poison) and before.get(k) is not v]
+    left = {k for region in regions[1:] for k in _leave_behind(low, region, unknown)}
     # one more, dead region: what the blocks define is handed over even where it is the same
     regions.append(Region(low.builder, low.state, True))
     results, yields = join_regions(low, regions)
+    for key in left:
+        _rebind(low, key, regions)
     final_block = _final_block(low, final, results)
     blocks = [r.builder.block((), y) for r, y in zip(regions[:-1], yields[:-1], strict=True)]
     made = tuple(
@@ -336,6 +360,44 @@ def _holds_same(old: Any, new: Any, lists: dict[Value, Apply]) -> bool:
         a is i or (isinstance(a, Literal) and isinstance(i, Static) and a.value is i.value)
         for a, i in zip(args, old.items, strict=True)
     )
+
+
+def _leave_behind(low: Lowering, region: Region, unknown: list[Key]) -> list[Key]:
+    """Forget what a handler that returns does not know, where nobody can ask for it any more."""
+    frame, state = low.frame, region.state
+    returned = state.get(("flag", frame.number, "returned"), FALSE)
+    if region.dead or not is_static(returned, equal=True) or frame.keeps or frame.finals:
+        return []
+
+    def is_own(key: Key) -> bool:
+        return key[0] == "variable" and key[1] == frame.number and key[2] != RETURN
+
+    seen: set[int] = set()
+    work = [v for k, v in state.items() if k[0] != "place" and not is_own(k)]
+    while work:
+        value = work.pop()
+        if isinstance(value, (Closure, Lazy)) and value.frame is frame:
+            return []
+        place = getattr(value, "place", None)
+        if place is not None and place not in seen:
+            seen.add(place)
+            work.append(state.get(("place", place, "")))
+        work.extend(parts(value))
+    session = low.session
+    seen |= {*session.initial, *session.identities}
+    gone = [k for k in unknown if isinstance(state.get(k), Poison)]
+    gone = [k for k in gone if is_own(k) or (k[0] == "place" and k[1] not in seen)]
+    for key in gone:
+        del state[key]
+    return gone
+
+
+def _rebind(low: Lowering, key: Key, regions: list[Region]) -> None:
+    """A variable that is bound wherever the function goes on is no variable that may be unbound."""
+    value = low.state.get(key)
+    known = [r.state[key] for r in regions if not r.dead and key in r.state]
+    if isinstance(value, MaybeUnbound) and not any(isinstance(v, MaybeUnbound) for v in known):
+        low.state[key] = value.value
 
 
 def _poison(key: Key) -> Poison:

@@ -145,6 +145,8 @@ class Frame:
     """Where it was called; None in the outermost function."""
     keeps: bool = False
     """Whether a closure made here may outlive the activation."""
+    finals: int = 0
+    """How many ``finally`` blocks still run when it is left here."""
 
 
 @dataclass(eq=False)

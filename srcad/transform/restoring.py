@@ -10,7 +10,7 @@ Griewank and Walther, Evaluating Derivatives, 2nd ed., section 4.2.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -39,6 +39,8 @@ class Restoring:
     written: dict[Value, None] = field(default_factory=dict)
     """Versions of containers that are written somewhere."""
     volatile: Volatile = field(default_factory=lambda: Volatile({}))
+    missing: Container[Value] = ()
+    """Values that may not exist at run time."""
     first: dict[Value, None] = field(default_factory=dict)
     """The copies of last versions that restoring begins with."""
 
@@ -190,7 +192,8 @@ class Restoring:
             for root in self.volatile.roots(value):
                 self.wanted[root] = None
             copy = Value(value.hint, value.type)
-            copier = np.ndarray.copy if isinstance(value.type, Array) else runtime.copied
+            surely = isinstance(value.type, Array) and value not in self.missing
+            copier = np.ndarray.copy if surely else runtime.copied
             copies.append((value, Apply(copier, (value,), (), copy, None)))
             mapping[value] = copy
         return mapping, copies

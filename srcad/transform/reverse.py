@@ -432,6 +432,7 @@ def sweep_block(
         reverser.managers = managers or {}
         reverser.options = options
         reverser.restoring.versions = restore
+        reverser.restoring.missing = b.missing
         forward = reverser.sweep(block, adjoints)
         bars = [adjoints.take(v) or spaces.zeros(b, v) for v in inputs]
         reverse = prune_block(b.block(tuple(seeds), tuple(bars)))

@@ -255,6 +255,42 @@ def changed_by_finally_on_the_way(x):
     return sum(values)
 
 
+def _grown(values, x):
+    try:
+        for v in (x, -x):
+            values.append(math.sqrt(v))
+    except ValueError:
+        return 0.0
+    return x
+
+
+def left_half_done_to_the_caller(x):
+    values = [x]
+    return _grown(values, x) + sum(values)
+
+
+def returned_half_done(x):
+    values = [x]
+    try:
+        for v in (x, -x):
+            values.append(math.sqrt(v))
+    except ValueError:
+        return values[-1]
+    return sum(values)
+
+
+def left_half_done_to_finally(x):
+    try:
+        try:
+            y = np.linalg.norm([x, x])
+            z = np.linalg.norm([x, y]) / math.floor(x - x)
+        except ZeroDivisionError:
+            return x
+    finally:
+        x = y
+    return z
+
+
 def changed_between_two_that_fail(x):
     values = []
     try:
@@ -455,6 +491,9 @@ def test_out_by_position(function):
         (grown_by_a_loop, "may have been changed or not", "values.append(x * x)"),
         (divided_in_place, "may have been changed or not", "u[1] = x"),
         (changed_by_finally_on_the_way, "may have been changed or not", "values.append(x * x)"),
+        (left_half_done_to_the_caller, "may have been changed or not", "return _grown"),
+        (returned_half_done, "may have been changed or not", "return values[-1]"),
+        (left_half_done_to_finally, "y may have been assigned or not", "x = y"),
         (changed_between_two_that_fail, "may have been changed or not", "values.append(x * x)"),
         (swallowed, "'with Swallows', which may suppress", "with Swallows():"),
         (quietly, "'with quiet', which may suppress", "with quiet():"),

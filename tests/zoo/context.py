@@ -456,3 +456,41 @@ def attribute_changed_by_a_method_that_may_fail(x, y):
         except ValueError:
             total.value += v * v * x
     return total.value * y
+
+
+@case((np.array([1.3, 0.4]),), (np.array([1.3, -0.4]),))
+def handler_that_returns(x):
+    scale = 2.0
+    try:
+        scale = np.linalg.norm(x) * x[0]
+        root = np.linalg.cholesky(np.diag(x))
+    except np.linalg.LinAlgError:
+        return x[0] * x[1]
+    return np.sum(root * root * root) * scale
+
+
+@case((np.array([1.3, 0.4, 0.9]),), (np.array([1.3, -0.4, 0.9]),))
+def handler_that_returns_from_a_half_filled_list(x):
+    found, u = [], np.zeros(3)
+    tail = u[1:]
+    try:
+        for k in range(3):
+            u[k] = math.sqrt(x[k])
+            found.append(u[k] * x[0])
+    except ValueError:
+        return x[0] * x[2]
+    tail *= x[1]
+    return np.sum(u * u) * found[0] + found[2]
+
+
+@case((1.3, 0.4), (1.3, -0.4), (-1.3, 0.4))
+def handler_that_returns_from_a_loop(x, y):
+    total = x
+    for v in (x, y):
+        try:
+            a = math.exp(v) * total
+            b = math.sqrt(v)
+        except ValueError:
+            return total * total
+        total += a * b
+    return total * a
