@@ -191,9 +191,13 @@ class Restoring:
                 continue
             for root in self.volatile.roots(value):
                 self.wanted[root] = None
-            copy = Value(value.hint, value.type)
-            surely = isinstance(value.type, Array) and value not in self.missing
-            copier = np.ndarray.copy if surely else runtime.copied
-            copies.append((value, Apply(copier, (value,), (), copy, None)))
-            mapping[value] = copy
+            copy = self.copy(value)
+            copies.append((value, copy))
+            mapping[value] = copy.result
         return mapping, copies
+
+    def copy(self, value: Value) -> Apply:
+        """A copy of memory that is written later."""
+        surely = isinstance(value.type, Array) and value not in self.missing
+        copier = np.ndarray.copy if surely else runtime.copied
+        return Apply(copier, (value,), (), Value(value.hint, value.type), None)

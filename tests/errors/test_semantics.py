@@ -74,6 +74,23 @@ def generator_reads_what_the_body_writes(x):
     return total
 
 
+def generator_reads_an_array_that_the_body_writes(x):
+    u, total = x * np.ones(3), 0.0
+    for v in (u[k] * 2 for k in range(3)):
+        total += v
+        u[2] = total
+    return total
+
+
+def array_changes_between_two_of_its_items(x):
+    u = x * np.ones(3)
+    pairs = zip(u, [1.0, 2.0, 3.0])
+    a, _ = next(pairs)
+    u[1] = a * a
+    b, scale = next(pairs)
+    return b * scale
+
+
 def map_writes_what_the_body_reads(x):
     seen, total = [], 0.0
     for v in map(lambda u: seen.append(u) or u * x, [1.0, 2.0]):
@@ -457,6 +474,8 @@ def test_out_by_position(function):
         (list_grows, "while a loop runs over it", "for v in values:"),
         (dict_grows, "while a loop runs over it", "for key in table:"),
         (generator_reads_what_the_body_writes, "changing what an iterator reads", "for v in"),
+        (generator_reads_an_array_that_the_body_writes, "while a loop runs over it", "for v in"),
+        (array_changes_between_two_of_its_items, "while a loop runs over it", "next(pairs)"),
         (map_writes_what_the_body_reads, "changing what an iterator reads", "for v in"),
         (iterator_left_in_between, "using an iterator again", "return"),
         (iterator_of_one_branch, "depends on data", "return"),
