@@ -72,6 +72,8 @@ class Origin:
     """The values of several paths, of which it is one."""
     owner: str = ""
     """The name of the object outside the function that it belongs to."""
+    recursion: str = ""
+    """The name of the recursive function that it is handed to."""
 
 
 # ---- which arrays are buffers
@@ -206,6 +208,9 @@ def written(low: Lowering, value: Abstract) -> NoReturn:
     owner = outside_owner(low, value)
     if owner:
         low.refuse(*refusal("array outside", name=owner))
+    for source in _sources(low, value):
+        if source is not None and source.recursion:
+            low.refuse(*refusal("recursive write", name=source.recursion))
     become_buffers(low, value)
     if _sites(low, value):
         low.refuse(*refusal("shared array"), kind=NeedsUnroll)

@@ -34,7 +34,7 @@ from srcad.ir import Atom, Call, Function, FunctionRef, Value
 from srcad.ir.build import Builder
 from srcad.ir.infer import atom_type, name_sizes
 from srcad.ir.sharing import holds_arrays
-from srcad.ir.types import Type, without_sizes
+from srcad.ir.types import Array, Type, without_sizes
 from srcad.ir.walk import free_values
 
 _PASSES = 8
@@ -228,6 +228,8 @@ def lower_outlined(
                     arguments[name] = ref
                 else:
                     low.freeze(value)
+                    if isinstance(value, Value) and isinstance(value.type, Array):
+                        session.made[value] = arrays.Origin(None, recursion=code.name)
                     arguments[name] = value
             try:
                 result = calls.run_body(low, code, arguments, key)

@@ -201,6 +201,18 @@ def array_that_a_recursion_hands_back(x):
     return np.sum(v * u[1:])
 
 
+def _doubled_from(u, k):
+    if k < len(u):
+        u[k] *= 2
+        _doubled_from(u, k + 1)
+
+
+def array_that_a_recursion_writes(x):
+    u = x * np.ones(3)
+    _doubled_from(u, 0)
+    return np.sum(u)
+
+
 def _listed(u, n):
     return [u, u * 2] if n == 0 else _listed(u, n - 1)
 
@@ -513,6 +525,7 @@ def test_out_by_position(function):
         (list_for_two_parameters, "reached in two ways", "return"),
         (list_read_by_the_closure, "reached in two ways", "return"),
         (array_that_a_recursion_hands_back, "something else may also refer to", "u[1] = "),
+        (array_that_a_recursion_writes, "recursive function '_doubled_from' is given", "u[k] *= 2"),
         (array_in_a_list_that_a_recursion_makes, "something else may also refer to", "u[1] = "),
         (closure_changes_a_list, "something else may also refer to", "total[0] = "),
         (closure_changes_an_array, "something else may also refer to", "total[0] += "),
