@@ -105,6 +105,7 @@ GOLDENS = [
         (X[:2], np.eye(2), X.reshape(4, 1), W1[:2], np.array([[1.0, 0.5]]), np.eye(2), np.eye(1)),
         (0, 3),
     ),
+    Golden(primals.flat_view_scaled, "grad", (M, 1.5), argnums=(0, 1)),
     Golden(primals.two_buffers, "grad", (X, X[::-1].copy(), 3), (0, 1)),
     Golden(primals.rules_reductions, "grad", (M, X[:3].copy(), X[:2].copy())),
     Golden(primals.rules_reductions, "jvp", (M, X[:3].copy(), X[:2].copy()), direction=DIRECTION),

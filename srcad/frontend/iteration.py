@@ -90,9 +90,10 @@ def iterate_with(
     """
     refs = iterators.iterators_in(iterable)
     since = iterators.reads(low, iterable)
-    iterable = iterators.consumed(low, iterable, interleaved=True)
-    after = iterators.pause(low, refs)
-    _iterate_over(low, iterable, bind, body, assigned, names, unrolled, since)
+    with low.bit_by_bit():
+        iterable = iterators.consumed(low, iterable, interleaved=True)
+        after = iterators.pause(low, refs)
+        _iterate_over(low, iterable, bind, body, assigned, names, unrolled, since)
     if low.exits(("broke", "returned")) is False:
         low.state.update(after)
 

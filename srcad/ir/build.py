@@ -16,7 +16,7 @@ from __future__ import annotations
 import builtins
 import math
 import operator
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -58,7 +58,7 @@ from srcad.ir.types import (
     dims_of,
     same_shape,
 )
-from srcad.ir.walk import map_atoms, results
+from srcad.ir.walk import map_atoms, overwritten, results
 
 ZERO, ONE = Literal(0.0), Literal(1.0)
 
@@ -155,6 +155,8 @@ class Builder:
         """Values of the function that this is a derivative of that may not exist at run time."""
         self.standing: dict[Value, Atom] = parent.standing if parent else {}
         """Differentials, and the arguments that they stand for: their shapes are the same."""
+        self.watch: Callable[[Op], None] | None = parent.watch if parent else None
+        """Is told of each operation, when it is made."""
         self._written: set[Value] = parent._written if parent else set()
         """Versions that a write has consumed."""
         self._definitions: dict[Value, Apply] = {}
@@ -189,7 +191,7 @@ class Builder:
                 return known
         result = Value(hint, self.typed(callee, args, pairs))
         op = Apply(callee, args, pairs, result, self.loc)
-        self.ops.append(op)
+        self._add(op)
         self._definitions[result] = op
         if key is not None:
             self._computed[key] = result
@@ -213,7 +215,7 @@ class Builder:
         """The result of a pure call whose type the caller knows better."""
         result = Value(hint, kind)
         op = Apply(callee, args, (), result, self.loc)
-        self.ops.append(op)
+        self._add(op)
         self._definitions[result] = op
         return result
 
@@ -289,7 +291,7 @@ class Builder:
         self, callee: Callable[..., Any], *args: Atom, result: Value | None = None, **keywords: Atom
     ) -> Value | None:
         """A call that is kept, in order."""
-        self.ops.append(Effect(callee, args, tuple(keywords.items()), result, self.loc))
+        self._add(Effect(callee, args, tuple(keywords.items()), result, self.loc))
         return result
 
     def update(
@@ -303,9 +305,7 @@ class Builder:
     ) -> Value:
         """A write in place; the next version of the target."""
         version = Value(target.hint, kind if kind is not None else target.type)
-        if isinstance(target.type, Array):
-            self._written.add(target)
-        self.ops.append(Update(callee, target, args, version, result, self.loc, path))
+        self.append(Update(callee, target, args, version, result, self.loc, path))
         return version
 
     def accumulate(self, target: Atom, index: Atom | None, term: Atom, hint: str = "") -> Value:
@@ -325,7 +325,7 @@ class Builder:
         else:
             kind = atom_type(target)
         version = Value(hint or (target.hint if isinstance(target, Value) else ""), kind)
-        self.ops.append(Accumulate(target, index, term, version, self.loc))
+        self._add(Accumulate(target, index, term, version, self.loc))
         return version
 
     def _repeated(self, target: Atom, term: Atom) -> Atom | None:
@@ -370,13 +370,23 @@ class Builder:
         while len(self._computed) > computed:
             self._computed.popitem()
 
+    def _add(self, op: Op) -> None:
+        self.ops.append(op)
+        if self.watch is not None:
+            self.watch(op)
+
     def append(self, op: Op) -> None:
         """An operation made elsewhere."""
-        self.ops.append(op)
+        self._add(op)
         if isinstance(op, Apply):
             self._definitions[op.result] = op
         else:
             self._others.update(results(op))
+            self.write_over(overwritten(op))
+
+    def write_over(self, versions: Iterable[Value]) -> None:
+        """Note versions that are written from here on: by what comes next, or by a loop around."""
+        self._written.update(v for v in versions if isinstance(v.type, Array))
 
     def block(self, params: tuple[Value, ...], yields: tuple[Atom, ...]) -> Block:
         """The finished block."""

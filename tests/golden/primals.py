@@ -421,3 +421,11 @@ def mean_energy(x, n):
     for p, q in path:
         energy += 0.5 * (p * p + q * q)
     return energy / n
+
+
+def flat_view_scaled(m, c):
+    u = m.copy()
+    for k in range(3):
+        flat = u.reshape(-1)
+        flat[k] *= c
+    return np.sum(u**2)
