@@ -278,7 +278,20 @@ class _Nester:
             widest = max(inner, key=self._atom_width)
             if self._atom_width(widest) <= 12:
                 return width
-            del self.nested[widest]
+            turned = self._negated(widest) if isinstance(op, Accumulate) else None
+            if turned is not None:  # `-=` says the sign
+                del self.nested[turned]
+                self.widths[widest] = self._atom_width(turned)
+            else:
+                del self.nested[widest]
+
+    def _negated(self, value: Value) -> Value | None:
+        """What a nested negative is of, if that is nested too."""
+        op = self.nested[value]
+        if not isinstance(op, Apply) or op.callee is not operator.neg:
+            return None
+        (turned,) = op.args
+        return turned if isinstance(turned, Value) and turned in self.nested else None
 
     def _width(self, op: Op) -> int:
         atoms = operands(op)

@@ -181,6 +181,9 @@ def _same_range(forward: For, back: Range, made: dict[Value, Op]) -> int | None:
 
 
 def _is_backward(stream: Range, back: Range, made: dict[Value, Op]) -> bool:
+    """Whether a range is another backward, or the same: then its numbers are not asked for."""
+    if stream == back:
+        return True
     known = literal_values((stream.start, stream.stop, stream.step))
     turned = literal_values((back.start, back.stop, back.step))
     if known is not None and turned is not None:

@@ -280,8 +280,8 @@ class LoopPlan:
             bound.append((fresh, []))
             if isinstance(stream, Items):
                 streams.append(Items(stream.sequence, not stream.backward))
-            else:
-                streams.append(backward_range(b, stream))
+            else:  # where nobody asks for the number, as often is enough
+                streams.append(backward_range(b, stream) if target in needed else stream)
         if self.position is not None or not streams:
             sequence = next(s.sequence for s in op.streams if isinstance(s, Items))
             count = b.apply(len, sequence)

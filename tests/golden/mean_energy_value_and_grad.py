@@ -27,7 +27,7 @@ def mean_energy_value_and_grad(x, n):
     # line 416: for _ in range(n):
     v_bar = 0.0
     x_bar = 0.0
-    for _ in range(n - 1, -1, -1):
+    for _ in range(n):
         # line 419: path.append((x, v))
         item, item2 = path_bar.pop()
         x_bar += item

@@ -22,7 +22,7 @@ def two_buffers_grad(u, f, n):
     u_bar = 2 * u
     # line 268: for _ in range(n):
     f_bar = np.zeros(len(f))
-    for _ in range(n - 1, -1, -1):
+    for _ in range(n):
         # line 270: u[1:-1] = 0.5 * (old[2:] + old[:-2] - f[1:-1])
         prod = u_bar[1:-1] * 0.5
         f_bar[1:-1] -= prod

@@ -18,7 +18,7 @@ from srcad.ir.core import (
 from srcad.ir.infer import atom_type
 from srcad.ir.numbers import is_real_number, number_kind, number_of, real_power
 from srcad.ir.simplify.masks import is_no_mask, masked_product, masked_quotient
-from srcad.ir.simplify.shortcuts import constant_product
+from srcad.ir.simplify.shortcuts import constant_product, scalar_of, total
 from srcad.ir.types import (
     COMPLEX,
     Array,
@@ -116,6 +116,17 @@ def simplify_matmul(b: Builder, x: Atom, y: Atom) -> Atom | None:
         return b.apply(operator.mul, x, right)
     if left is not None and len(dims_of(atom_type(y)) or ()) == 2:
         return b.apply(operator.mul, b.apply(operator.getitem, left, Literal(_COLUMN)), y)
+    return _summed(b, x, y) if b.shorten else None
+
+
+def _summed(b: Builder, x: Atom, y: Atom) -> Atom | None:
+    """A product with a vector that repeats a number sums rows or columns."""
+    ranks = tuple(len(dims_of(atom_type(a)) or ()) for a in (x, y))
+    for vector, matrix, shape, axis in ((x, y, (1, 2), 0), (y, x, (2, 1), 1)):
+        number = scalar_of(b, vector)
+        same = dtype_of(atom_type(vector)) == dtype_of(atom_type(matrix))
+        if number is not vector and ranks == shape and same:
+            return b.apply(operator.mul, number, total(b, matrix, axis=Literal(axis)))
     return None
 
 
