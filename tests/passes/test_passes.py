@@ -517,3 +517,28 @@ def test_a_row_of_the_array_before_a_write_is_read_from_there():
         return row[0] * a[1][0] + a[0][1]
 
     agrees(f, np.array([[0.4, -1.3], [2.0, 0.1]]))
+
+
+def test_what_a_loop_never_changes_is_what_it_ends_with():
+    def f(x, n):
+        k, pair = 4, [x * x, x]
+        for _ in range(n):
+            table = {"k": k}
+            table["k"], k = k, table["k"]
+            pair[1] = pair[1] * pair[0]
+        return k, pair[0] * pair[1]
+
+    for n in (0, 3):
+        (k, value), pullback = srcad.vjp(lambda x, n=n: f(x, n), 0.7)
+        assert (k, value) == (4, pytest.approx(0.7 ** (3 + 2 * n)))
+        assert pullback((0, 1.0))[0] == pytest.approx((3 + 2 * n) * 0.7 ** (2 + 2 * n))
+
+
+def test_an_array_that_a_loop_is_handed_and_hands_on():
+    def f(m):
+        for i in range(1):
+            m[i] += 3
+        return np.sum(m)
+
+    m = np.array([[0.4, -1.3], [2.0, 0.1]])
+    np.testing.assert_array_equal(srcad.hvp(f, (m,), (m,)), np.zeros((2, 2)))
