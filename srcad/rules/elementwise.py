@@ -12,7 +12,7 @@ import numpy as np
 
 from srcad import runtime
 from srcad.rules import registry
-from srcad.rules.intrinsics import excess, over
+from srcad.rules.intrinsics import excess, over, times
 from srcad.rules.registry import is_literal
 
 differential = partial(registry.differential, elementwise=True)
@@ -69,7 +69,7 @@ def sqrt(x, *, dx, out):
 
 @differential(np.cbrt, math.cbrt, domain="nonzero")
 def cbrt(x, *, dx, out):
-    return over(dx, 3 * out * out)
+    return over(over(dx, 3 * out), out)
 
 
 @differential(np.square)
@@ -78,8 +78,8 @@ def square(x, *, dx):
 
 
 @differential(np.reciprocal, domain="nonzero")
-def reciprocal(x, *, dx):
-    return -over(dx, x * x)
+def reciprocal(x, *, dx, out):
+    return -times(out * out, dx)
 
 
 @differential(np.sin, math.sin, cmath.sin, runtime.sin)
@@ -137,7 +137,9 @@ def tanh(x, *, dx, out):
 
 @differential(np.arcsinh, math.asinh, cmath.asinh)
 def arcsinh(x, *, dx):
-    return dx / np.sqrt(x * x + 1)
+    if np.iscomplexobj(x):
+        return dx / np.sqrt(x * x + 1)
+    return dx / np.hypot(x, 1)  # the square of large numbers is infinite
 
 
 @differential(np.arccosh, math.acosh, cmath.acosh, domain="above one")

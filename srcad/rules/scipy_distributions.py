@@ -23,7 +23,12 @@ def erfc(x, *, dx):
 
 @differential(sc.erfcx)
 def erfcx(x, *, dx, out):
-    return (2 * x * out - 2 / ROOT_PI) * dx
+    """Far to the right, where the terms cancel, as a confluent hypergeometric function."""
+    near = 2 * x * out - 2 / ROOT_PI
+    if np.iscomplexobj(x):
+        return near * dx
+    far = np.where(x < 10, 10, x)
+    return np.where(x < 10, near, -sc.hyperu(1, 0.5, far * far) / ROOT_PI) * dx
 
 
 @differential(sc.erfi)
@@ -31,9 +36,22 @@ def erfi(z, *, dz):
     return 2 / ROOT_PI * np.exp(z * z) * dz
 
 
+def odd_factorials(t):
+    """The asymptotic sum of 1 t + 1 3 t^2 + 1 3 5 t^3 + ..., as far as it gets smaller."""
+    series = 0 * t
+    for k in range(29, 0, -2):
+        series = k * t * (1 + series)
+    return series
+
+
 @differential(sc.dawsn)
 def dawsn(x, *, dx, out):
-    return (1 - 2 * x * out) * dx
+    """Far out, where the terms cancel, by its asymptotic series."""
+    near = 1 - 2 * x * out
+    if np.iscomplexobj(x):
+        return near * dx
+    far = np.where(np.abs(x) < 10, 10, x)
+    return np.where(np.abs(x) < 10, near, -odd_factorials(0.5 / far / far)) * dx
 
 
 @differential(sc.wofz)
@@ -58,7 +76,12 @@ def ndtr(x, *, dx):
 
 @differential(sc.log_ndtr)
 def log_ndtr(x, *, dx, out):
-    return np.exp(-x * x / 2 - out) / ROOT_2PI * dx
+    """Of negative numbers without a difference of large ones."""
+    right = np.exp(-x * x / 2 - out) / ROOT_2PI
+    if np.iscomplexobj(x):
+        return right * dx
+    left = 2 / ROOT_2PI / sc.erfcx(-np.where(x < 0, x, 0) / math.sqrt(2))
+    return np.where(x < 0, left, right) * dx
 
 
 @differential(sc.ndtri, domain="fraction")
@@ -130,6 +153,36 @@ def stdtr(df, t, *, dt):
 def stdtrit(df, p, *, dp, out):
     steep = np.exp((df + 1) / 2 * np.log1p(out * out / df) + sc.betaln(df / 2, 0.5))
     return steep * np.sqrt(df) * dp
+
+
+@composition(sc.pdtri, wrt="y")
+def pdtri(k, y):
+    return sc.gammainccinv(np.floor(k) + 1, y)
+
+
+@composition(sc.bdtri, wrt="y")
+def bdtri(k, n, y):
+    return 1 - sc.betaincinv(n - np.floor(k), np.floor(k) + 1, y)
+
+
+@composition(sc.nbdtri, wrt="y")
+def nbdtri(k, n, y):
+    return sc.betaincinv(n, k + 1, y)
+
+
+@composition(sc.gdtrix, wrt=("a", "p"))
+def gdtrix(a, b, p):
+    return sc.gammaincinv(b, p) / a
+
+
+@composition(sc.nrdtrimn, wrt=("p", "std", "x"))
+def nrdtrimn(p, std, x):
+    return x - std * sc.ndtri(p)
+
+
+@composition(sc.nrdtrisd, wrt=("mn", "p", "x"))
+def nrdtrisd(mn, p, x):
+    return (x - mn) / sc.ndtri(p)
 
 
 @composition(sc.chdtri, wrt="p")
