@@ -7,7 +7,7 @@ from srcad.rules.registry import composition, differential, linear, multilinear
 
 
 @differential(np.interp)
-def interp(x, xp, fp, left=None, right=None, *, dx, dxp, dfp, dleft, dright):
+def interp(x, xp, fp, left=None, right=None, period=None, *, dx, dxp, dfp, dleft, dright):
     """At a knot the slope on its right, at the last knot the slope on its left."""
     last = len(xp) - 1
     i = np.clip(np.searchsorted(xp, x, "right") - 1, 0, max(last - 1, 0))

@@ -17,7 +17,7 @@ from srcad.rules.linalg import (
     least_squares,
     of_kind,
 )
-from srcad.rules.registry import composition, constant, differential, linear, sourced
+from srcad.rules.registry import composition, constant, differential, linear, refused, sourced
 from srcad.runtime import frechet, row_order, stop_gradient
 
 
@@ -615,3 +615,15 @@ def convolution_matrix(a, n, mode="full"):
 
 
 sourced(*named("polar orth null_space subspace_angles orthogonal_procrustes"))
+
+refused(sl.schur, sl.rsf2csf, instead="use eigh of a symmetric matrix, else eig")
+refused(sl.hessenberg, instead="differentiate what is computed of it: eigvals, solve, expm")
+refused(sl.qz, sl.ordqz, instead="use eigh(a, b) of symmetric matrices, else eig of solve(b, a)")
+refused(sl.rq, instead="use qr(a[::-1].T): the factors are transposed, and turned around")
+refused(sl.cossin, instead="use svd of the blocks")
+refused(sl.matrix_balance, instead="leave it out: it changes no eigenvalue")
+refused(sl.funm, instead="use expm, logm, sqrtm, or eigh and the function of the eigenvalues")
+refused(
+    *(sl.qr_multiply, sl.qr_insert, sl.qr_delete, sl.qr_update),
+    instead="use qr of the whole matrix",
+)

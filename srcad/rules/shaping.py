@@ -505,6 +505,12 @@ def delete(ct, arr, obj, axis=None, *, arr_bar):
 # ---- copies and casts
 
 
+@composition(np.ndarray.view, wrt="self")
+def view(self):
+    """Of the same type."""
+    return self[...]
+
+
 @linear(np.copy, np.ascontiguousarray, np.asfortranarray, *methods("copy"), wrt="a")
 def copy(ct, a, order="K"):
     return ct

@@ -675,6 +675,7 @@ for f in (np.union1d, np.intersect1d, np.setdiff1d, np.setxor1d):
 case(np.real_if_close, R(3))
 case(np.real_if_close, Z(3))
 case(np.histogram, R(6), 3, (-2, 2), weights=R(6))
+case(np.ndarray.view, R(2, 3))
 _at = ([1.0, 2.0, 3.0, 1.5], [0.0, 1.0, 1.0, 2.0])
 case(np.histogram2d, R(5), R(5))
 case(np.histogram2d, *_at, 2, weights=R(4))
@@ -733,6 +734,7 @@ case(np.interp, R(), _knots, R(4))
 case(np.interp, 2 * R(5), _knots, R(4))
 case(np.interp, 2 * R(2, 5), _knots, R(4), R(), R())
 case(np.interp, 2 * R(5), _knots, R(4), 0.0)
+case(np.interp, 2 * R(5), _knots, R(4), period=None)
 for n in (1, 2, 3):
     for axis in (0, 1, -1):
         case(np.diff, R(4, 3), n, axis)
