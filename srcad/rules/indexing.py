@@ -83,7 +83,7 @@ def extract(ct, condition, arr, *, arr_bar):
     arr_bar[np.unravel_index(np.flatnonzero(condition), np.shape(arr))] += ct
 
 
-@composition(np.ix_, wrt="args", sequences=("args",))
+@composition(np.ix_, wrt="args")
 def ix_(*args):
     """Of positions it is a constant; a mesh of values has their derivatives."""
     rank = len(args)

@@ -544,7 +544,7 @@ def solve_discrete_are(a, b, q, r, *, da, db, dq, dr, out):
 # ---- special matrices
 
 
-@linear(sl.block_diag, wrt="arrs", sequences=("arrs",))
+@linear(sl.block_diag, wrt="arrs")
 def block_diag(ct, *arrs):
     """A vector counts as a row."""
     bars = []
