@@ -16,7 +16,7 @@ from __future__ import annotations
 import builtins
 import math
 import operator
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,7 @@ from srcad.ir.core import (
 )
 from srcad.ir.folding import fold_literals, fold_ufunc
 from srcad.ir.infer import atom_type, result_type
-from srcad.ir.numbers import is_narrow, is_real_number, scalars_as_python
+from srcad.ir.numbers import is_narrow, is_real_number, number_kind, scalars_as_python
 from srcad.ir.sharing import SHAPE, views
 from srcad.ir.simplify import SIMPLIFY
 from srcad.ir.simplify.defaults import without_defaults
@@ -58,7 +58,7 @@ from srcad.ir.types import (
     dims_of,
     same_shape,
 )
-from srcad.ir.walk import map_atoms, results
+from srcad.ir.walk import map_atoms, overwritten, results
 
 ZERO, ONE = Literal(0.0), Literal(1.0)
 
@@ -76,6 +76,9 @@ MATH: dict[Callable[..., Any], Callable[..., Any]] = {
         **{"arc" + n: "a" + n for n in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
         "arctan2": "atan2",
         "exp2": "exp2",
+        "power": "pow",
+        "float_power": "pow",
+        "fmod": "fmod",
         "deg2rad": "radians",
         "rad2deg": "degrees",
         "isnan": "isnan",
@@ -85,6 +88,9 @@ MATH: dict[Callable[..., Any], Callable[..., Any]] = {
     if hasattr(math, other)
 }
 """NumPy's elementary functions and their counterparts for Python floats."""
+
+_FLOAT_ONLY = frozenset({math.pow, math.fmod})
+"""Of two integers NumPy's function gives an integer, and this a float."""
 
 OPERATORS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.add: operator.add,
@@ -149,6 +155,8 @@ class Builder:
         """Values of the function that this is a derivative of that may not exist at run time."""
         self.standing: dict[Value, Atom] = parent.standing if parent else {}
         """Differentials, and the arguments that they stand for: their shapes are the same."""
+        self.watch: Callable[[Op], None] | None = parent.watch if parent else None
+        """Is told of each operation, when it is made."""
         self._written: set[Value] = parent._written if parent else set()
         """Versions that a write has consumed."""
         self._definitions: dict[Value, Apply] = {}
@@ -183,7 +191,7 @@ class Builder:
                 return known
         result = Value(hint, self.typed(callee, args, pairs))
         op = Apply(callee, args, pairs, result, self.loc)
-        self.ops.append(op)
+        self._add(op)
         self._definitions[result] = op
         if key is not None:
             self._computed[key] = result
@@ -207,7 +215,7 @@ class Builder:
         """The result of a pure call whose type the caller knows better."""
         result = Value(hint, kind)
         op = Apply(callee, args, (), result, self.loc)
-        self.ops.append(op)
+        self._add(op)
         self._definitions[result] = op
         return result
 
@@ -283,7 +291,7 @@ class Builder:
         self, callee: Callable[..., Any], *args: Atom, result: Value | None = None, **keywords: Atom
     ) -> Value | None:
         """A call that is kept, in order."""
-        self.ops.append(Effect(callee, args, tuple(keywords.items()), result, self.loc))
+        self._add(Effect(callee, args, tuple(keywords.items()), result, self.loc))
         return result
 
     def update(
@@ -297,9 +305,7 @@ class Builder:
     ) -> Value:
         """A write in place; the next version of the target."""
         version = Value(target.hint, kind if kind is not None else target.type)
-        if isinstance(target.type, Array):
-            self._written.add(target)
-        self.ops.append(Update(callee, target, args, version, result, self.loc, path))
+        self.append(Update(callee, target, args, version, result, self.loc, path))
         return version
 
     def accumulate(self, target: Atom, index: Atom | None, term: Atom, hint: str = "") -> Value:
@@ -319,7 +325,7 @@ class Builder:
         else:
             kind = atom_type(target)
         version = Value(hint or (target.hint if isinstance(target, Value) else ""), kind)
-        self.ops.append(Accumulate(target, index, term, version, self.loc))
+        self._add(Accumulate(target, index, term, version, self.loc))
         return version
 
     def _repeated(self, target: Atom, term: Atom) -> Atom | None:
@@ -364,13 +370,23 @@ class Builder:
         while len(self._computed) > computed:
             self._computed.popitem()
 
+    def _add(self, op: Op) -> None:
+        self.ops.append(op)
+        if self.watch is not None:
+            self.watch(op)
+
     def append(self, op: Op) -> None:
         """An operation made elsewhere."""
-        self.ops.append(op)
+        self._add(op)
         if isinstance(op, Apply):
             self._definitions[op.result] = op
         else:
             self._others.update(results(op))
+            self.write_over(overwritten(op))
+
+    def write_over(self, versions: Iterable[Value]) -> None:
+        """Note versions that are written from here on: by what comes next, or by a loop around."""
+        self._written.update(v for v in versions if isinstance(v.type, Array))
 
     def block(self, params: tuple[Value, ...], yields: tuple[Atom, ...]) -> Block:
         """The finished block."""
@@ -450,9 +466,11 @@ class Builder:
         if self.exact or not isinstance(callee, np.ufunc):
             return callee
         other = MATH.get(callee) or OPERATORS.get(callee)
-        if other is not None and all(is_real_number(a) for a in args):
-            return other
-        return callee
+        if other is None or not all(is_real_number(a) for a in args):
+            return callee
+        if other in _FLOAT_ONLY and not any(number_kind(a) == "float" for a in args):
+            return callee
+        return other
 
     def _simplified(self, callee: Callable[..., Any], args: tuple[Atom, ...]) -> Atom | None:
         rule = SIMPLIFY.get(callee)
