@@ -295,11 +295,12 @@ def sinc(x, *, dx):
     """Near 0, where the closed form cancels, its Taylor polynomial."""
     t = np.pi * x
     far = np.where(np.abs(t) < 0.5, 1, t)
-    t2 = t * t
+    near = np.where(np.abs(t) < 0.5, t, 0)
+    t2 = near * near
     closed = (np.cos(far) - np.sin(far) / far) / far
     series = t2 / 518918400 - 1 / 3991680
     series = ((series * t2 + 1 / 45360) * t2 - 1 / 840) * t2 + 1 / 30
-    series = (series * t2 - 1 / 3) * t
+    series = (series * t2 - 1 / 3) * near
     return np.pi * np.where(np.abs(t) < 0.5, series, closed) * dx
 
 

@@ -243,8 +243,10 @@ def huber(delta, r, *, ddelta, dr):
 
 @differential(sc.pseudo_huber, domain="positive")
 def pseudo_huber(delta, r, *, ddelta, dr):
-    root = np.sqrt(1 + (r / delta) * (r / delta))
-    return r / root * dr + (2 * delta * (root - 1) - r * r / (delta * root)) * ddelta
+    ratio = r / delta
+    root = np.sqrt(1 + ratio * ratio)
+    rest = ratio * ratio / (1 + root)  # root - 1, to the last digit
+    return r / root * dr + delta * rest * rest / root * ddelta
 
 
 @composition(sc.boxcox, wrt=("x", "lmbda"))

@@ -43,6 +43,8 @@ for f in named("erf wofz loggamma exp1 rgamma"):
 case(getattr(sc, "ndtri_exp", None), -P(3))
 case(sc.gamma, -F(3))
 case(sc.rgamma, R(3) - 1)
+case(sc.ellipkm1, np.array([1e-3, 0.2, 0.7]))
+case(sc.wofz, 8j + Z(3) * 4)
 case(sc.erfcx, 12 + P(3))
 case(sc.dawsn, 12 * R(3))
 case(sc.log_ndtr, -12 - P(3))

@@ -31,6 +31,11 @@ def unboxed(lmbda):
     return mpmath.exp(2 * mpmath.hyp2f1(1, 1, 2, -2 * lmbda))
 
 
+def voigt(x):
+    z = mpmath.mpc(x, 0.5) / mpmath.sqrt(2)
+    return (mpmath.exp(-z * z) * mpmath.erfc(-1j * z)).real / mpmath.sqrt(2 * mpmath.pi)
+
+
 BY_MPMATH = [
     (sc.gamma, mpmath.gamma, [1e-3, 0.5, 3.2, 20.0, -0.5, -2.3]),
     (sc.gammaln, mpmath.loggamma, [1e-3, 0.5, 1.0, 3.2, 1e4]),
@@ -99,6 +104,10 @@ FAR_OUT = [
      [-10.1, 9.9, 600.0, 1e4]),
     (sc.log_ndtr, lambda x: mpmath.log(normal(x)), [-1000.0, -40.0]),
     (sc.logit, lambda x: mpmath.log(x / (1 - x)), [1e-100, 1e-30]),
+    (sc.ellipkm1, lambda x: mpmath.ellipk(1 - x), [1e-9, 1e-5, 0.7]),
+    (lambda x: sc.pseudo_huber(x, 1e-3),
+     lambda d: d * d * (mpmath.sqrt(1 + (mpmath.mpf(1e-3) / d) ** 2) - 1), [1.0, 100.0]),
+    (lambda x: sc.voigt_profile(x, 1.0, 0.5), voigt, [20.0, 1e4]),
     (lambda x: np.arcsinh(x), mpmath.asinh, [-1e160, 1e150, 1e200]),
     (lambda x: x**-2, lambda x: 1 / x**2, [1e20, -1e100, 1e-60]),
     (lambda x: np.reciprocal(x), lambda x: 1 / x, [1e100, -1e-100]),
