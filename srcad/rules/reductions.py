@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from srcad.errors import MissingRule
-from srcad.rules.intrinsics import evened
+from srcad.rules.intrinsics import evened, times
 from srcad.rules.registry import (
     composition,
     differential,
@@ -384,6 +384,11 @@ def position(q, n, method):
     return np.rint(place) if method == "nearest" else (np.floor(place) + np.ceil(place)) / 2
 
 
+def interpolated(low, high, w, method):
+    """As NumPy does: an infinite neighbour spoils what only a method of steps leaves alone."""
+    return low + w * (high - low) if method in SHIFTS else low + times(high - low, w)
+
+
 def with_axes(between, a, q, axis):
     """Quantiles with the axes of `a` that they were taken along, behind those of `q`."""
     axes = tuple(range(np.ndim(a))) if axis is None else axis
@@ -404,7 +409,8 @@ def quantile(a, q, axis=None, method="linear", keepdims=False, weights=None):
     lower = below.astype(int)
     w = np.reshape(place - below, np.shape(q) + (1,) * (np.ndim(values) - 1))
     low = values[lower]
-    between = low + w * (values[np.minimum(lower + 1, last)] - low)
+    between = interpolated(low, values[np.minimum(lower + 1, last)], w, method)
+    between = np.where(np.isnan(values[-1]), np.nan, between)  # the last in order
     return with_axes(between, a, q, axis) if keepdims else between
 
 
@@ -444,7 +450,7 @@ def nanquantile(a, q, axis=None, method="linear", keepdims=False, weights=None):
     low = np.reshape(np.take_along_axis(values, rows, 0), np.shape(lower))
     rows = np.reshape(upper, (-1, *np.shape(n)))
     high = np.reshape(np.take_along_axis(values, rows, 0), np.shape(lower))
-    between = low + (place - below) * (high - low)
+    between = interpolated(low, high, place - below, method)
     return with_axes(between, a, q, axis) if keepdims else between
 
 
@@ -457,7 +463,7 @@ def nanpercentile(a, q, axis=None, method="linear", keepdims=False, weights=None
 
 @composition(np.nanmedian, wrt="a")
 def nanmedian(a, axis=None, keepdims=False):
-    return np.nanquantile(a, 0.5, axis, keepdims=keepdims)
+    return np.nanquantile(a, 0.5, axis, method="averaged_inverted_cdf", keepdims=keepdims)
 
 
 # ---- dispersion of samples
