@@ -357,18 +357,19 @@ class Builder:
         for op in made:
             self.append(op)
 
-    def mark(self) -> tuple[int, int, int]:
+    def mark(self) -> tuple[int, int]:
         """A point to which ``rewind`` can return."""
-        return len(self.ops), len(self._definitions), len(self._computed)
+        return len(self.ops), len(self._definitions)
 
-    def rewind(self, mark: tuple[int, int, int]) -> None:
+    def rewind(self, mark: tuple[int, int]) -> None:
         """Take back the operations made since, and what is known of them."""
-        count, defined, computed = mark
+        count, defined = mark
+        gone = {r for op in self.ops[count:] for r in results(op)}
         del self.ops[count:]
         while len(self._definitions) > defined:
             self._definitions.popitem()
-        while len(self._computed) > computed:
-            self._computed.popitem()
+        for key in [k for k, value in self._computed.items() if value in gone]:
+            del self._computed[key]
 
     def _add(self, op: Op) -> None:
         self.ops.append(op)
