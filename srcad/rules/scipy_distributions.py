@@ -166,7 +166,7 @@ def pdtri(k, y):
 
 @composition(sc.bdtri, wrt="y")
 def bdtri(k, n, y):
-    return 1 - sc.betaincinv(n - np.floor(k), np.floor(k) + 1, y)
+    return sc.betainccinv(np.floor(k) + 1, n - np.floor(k), y)
 
 
 @composition(sc.nbdtri, wrt="y")
@@ -202,7 +202,7 @@ def fdtri(dfn, dfd, p):
 
 @composition(sc.bdtr, wrt="p")
 def bdtr(k, n, p):
-    return sc.betainc(n - np.floor(k), np.floor(k) + 1, 1 - p)
+    return sc.betaincc(np.floor(k) + 1, n - np.floor(k), p)
 
 
 @composition(sc.bdtrc, wrt="p")
@@ -217,7 +217,7 @@ def nbdtr(k, n, p):
 
 @composition(sc.nbdtrc, wrt="p")
 def nbdtrc(k, n, p):
-    return sc.betainc(k + 1, n, 1 - p)
+    return sc.betaincc(n, k + 1, p)
 
 
 @composition(sc.voigt_profile, wrt=("x", "sigma", "gamma"))

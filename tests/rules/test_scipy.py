@@ -108,6 +108,7 @@ FAR_OUT = [
     (lambda x: sc.pseudo_huber(x, 1e-3),
      lambda d: d * d * (mpmath.sqrt(1 + (mpmath.mpf(1e-3) / d) ** 2) - 1), [1.0, 100.0]),
     (lambda x: sc.voigt_profile(x, 1.0, 0.5), voigt, [20.0, 1e4]),
+    (lambda p: sc.bdtr(2, 5, p), lambda p: mpmath.betainc(3, 3, p, 1, regularized=True), [1e-30]),
     (lambda x: np.arcsinh(x), mpmath.asinh, [-1e160, 1e150, 1e200]),
     (lambda x: x**-2, lambda x: 1 / x**2, [1e20, -1e100, 1e-60]),
     (lambda x: np.reciprocal(x), lambda x: 1 / x, [1e100, -1e-100]),
