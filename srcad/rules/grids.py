@@ -39,10 +39,10 @@ def diff_of_more(a, n=1, axis=-1, prepend=None, append=None):
         return NotImplemented
     size = np.shape(np.take(a, [0], axis))
     if prepend is not None:
-        first = np.broadcast_to(prepend, size) if np.ndim(prepend) == 0 else prepend
+        first = np.broadcast_to(prepend, size) if np.ndim(prepend) == 0 else np.asarray(prepend)
         a = np.concatenate((first, a), axis)
     if append is not None:
-        last = np.broadcast_to(append, size) if np.ndim(append) == 0 else append
+        last = np.broadcast_to(append, size) if np.ndim(append) == 0 else np.asarray(append)
         a = np.concatenate((a, last), axis)
     return np.diff(a, n, axis)
 

@@ -156,7 +156,7 @@ def with_arrays(
     """The call with arrays for lists; NotImplemented if there is none to replace."""
     if not any(map(_is_list, (*args, *keywords.values()))) or not _takes_lists(function):
         return NotImplemented
-    rule = rules.lookup_composition(function) or rules.lookup(function)
+    rule = rules.lookup(function)
     if rule is None:
         return NotImplemented
     try:

@@ -521,6 +521,8 @@ for mode in ("mean", "median", "maximum", "minimum", "linear_ramp", "constant"):
 for mode in ("mean", "maximum"):
     case(np.pad, R(4), (1, 2), mode, stat_length=2)
 case(np.pad, R(4), (1, 2), "linear_ramp", end_values=R())
+case(np.pad, R(3, 2), 2, "linear_ramp", end_values=((1.0, 2.0), (3.0, 4.0)))
+case(np.pad, R(3), [(1, 2)], constant_values=(3.0, 4.0))
 case(np.pad, R(3), (1, 2), "constant", constant_values=R())
 case(np.pad, R(3), (1, 2), "constant", constant_values=(R(), R()))
 case(np.pad, R(2, 3), 1, constant_values=((R(), R()), (R(), R())))
