@@ -44,7 +44,7 @@ from srcad.ir.build import Builder
 from srcad.ir.core import Handler
 from srcad.ir.infer import atom_type
 from srcad.ir.simplify.masks import is_masked, is_zero
-from srcad.ir.types import INT, Array, ListType, Number, Optional, is_differentiable
+from srcad.ir.types import INT, Array, DictType, ListType, Number, Optional, is_differentiable
 from srcad.ir.walk import all_ops, free_values, results
 from srcad.options import DEFAULTS, Options
 from srcad.passes.dce import prune_block
@@ -163,6 +163,13 @@ class Reverser:
             read = Apply(operator.getitem, (op.target, op.args[0]), (), old, op.loc)
             pull_update(op, adjoints, old)
             return [read, op]
+        if (
+            op.callee in (list.pop, dict.pop)
+            and op.result is None
+            and isinstance(kind, (ListType, DictType))
+            and not isinstance(kind.item, Number)
+        ):  # nobody has asked for it, but the zero put back has its shape
+            op = replace(op, result=Value("", kind.item))
         pull_update(op, adjoints, None)
         return [op]
 
