@@ -578,3 +578,14 @@ def over_zip_of_a_known_range_and_items(xs):
     for k, a in zip(range(2), [xs[0], xs[1] * xs[2], 1.0]):
         total += k * a * a
     return total
+
+
+@case(([0.7, 1.3, 0.4],))
+def over_parts_of_a_list_in_a_loop(xs):
+    total = 0.0
+    for k in range(3):
+        for a in xs[k:]:
+            total += a * a * k
+        for a in xs[:k]:
+            total += a * a * a
+    return total
