@@ -179,7 +179,9 @@ class Reverser:
             and isinstance(kind, (ListType, DictType))
             and not isinstance(kind.item, Number)
         ):  # nobody has asked for it, but the zero put back has its shape
-            op = replace(op, result=Value("", kind.item))
+            popped = Value("", kind.item)
+            pull_update(op, adjoints, popped)
+            return [replace(op, result=popped)]
         pull_update(op, adjoints, None)
         return [op]
 

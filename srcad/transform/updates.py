@@ -20,19 +20,17 @@ from srcad.transform.adjoints import Adjoints
 def pull_update(op: Update, adjoints: Adjoints, overwritten: Value | None) -> None:
     """Move the adjoint of a container back over a write.
 
-    ``overwritten`` is the item that a store replaced, where its shape matters.
+    ``overwritten`` is the item that a store replaced or a pop removed, where its shape matters.
     """
     state = adjoints.get(op.version)
-    taken = overwritten if op.result is None else adjoints.take(op.result)
-    if state is None and op.result is None:
-        return
+    taken = None if op.result is None else adjoints.take(op.result)
     if state is None and taken is None:
         return
     b = adjoints.builder
     hint = spaces.value_hint(op.version, "_bar")
     bar = spaces.zeros(b, op.version, hint) if state is None else adjoints.atom(state, op.version)
     assert isinstance(bar, Value)
-    item, before = _UNDO[op.callee](b, op, bar, taken)
+    item, before = _UNDO[op.callee](b, op, bar, taken, overwritten or op.result)
     if item is not None:
         value = op.args[-1]
         if isinstance(value, Value) and is_differentiable(value.type):
@@ -46,18 +44,24 @@ def _item_type(bar: Value) -> Any:
     return kind.item
 
 
-def _append(b: Builder, op: Update, bar: Value, taken: Atom | None) -> tuple[Atom | None, Value]:
+def _append(
+    b: Builder, op: Update, bar: Value, taken: Atom | None, gone: Value | None
+) -> tuple[Atom | None, Value]:
     item = Value("", _item_type(bar))
     return item, b.update(list.pop, bar, result=item)
 
 
-def _insert(b: Builder, op: Update, bar: Value, taken: Atom | None) -> tuple[Atom | None, Value]:
+def _insert(
+    b: Builder, op: Update, bar: Value, taken: Atom | None, gone: Value | None
+) -> tuple[Atom | None, Value]:
     item = Value("", _item_type(bar))
     return item, b.update(list.pop, bar, op.args[0], result=item)
 
 
-def _pop(b: Builder, op: Update, bar: Value, taken: Atom | None) -> tuple[Atom | None, Value]:
-    item = taken if taken is not None else _zero_of(b, _item_type(bar), op)
+def _pop(
+    b: Builder, op: Update, bar: Value, taken: Atom | None, gone: Value | None
+) -> tuple[Atom | None, Value]:
+    item = taken if taken is not None else _zero_of(b, _item_type(bar), gone)
     if not op.args:
         return None, b.update(list.append, bar, item)
     index = op.args[0]
@@ -69,23 +73,25 @@ def _pop(b: Builder, op: Update, bar: Value, taken: Atom | None) -> tuple[Atom |
     return None, b.update(list.insert, bar, index, item)
 
 
-def _zero_of(b: Builder, kind: Any, op: Update) -> Atom:
+def _zero_of(b: Builder, kind: Any, gone: Value | None) -> Atom:
     if isinstance(kind, Number):
         return Literal(0.0)
-    assert op.result is not None
-    return spaces.zeros(b, op.result)
+    assert gone is not None
+    return spaces.zeros(b, gone)
 
 
-def _store(b: Builder, op: Update, bar: Value, taken: Atom | None) -> tuple[Atom | None, Value]:
-    """``taken`` is the item that was overwritten: the zero left behind has its shape."""
+def _store(
+    b: Builder, op: Update, bar: Value, taken: Atom | None, gone: Value | None
+) -> tuple[Atom | None, Value]:
+    """``gone`` is the item that was overwritten: the zero left behind has its shape."""
     index = op.args[0]
     item = b.apply(operator.getitem, bar, index)
-    zero: Atom = Literal(0.0) if taken is None else spaces.zeros(b, taken)
+    zero: Atom = Literal(0.0) if gone is None else spaces.zeros(b, gone)
     return item, b.update(operator.setitem, bar, index, zero)
 
 
 def _store_dict(
-    b: Builder, op: Update, bar: Value, taken: Atom | None
+    b: Builder, op: Update, bar: Value, taken: Atom | None, gone: Value | None
 ) -> tuple[Atom | None, Value]:
     """An entry that is missing in the adjoint is zero: the store takes it out."""
     index, value = op.args
@@ -104,16 +110,20 @@ def dict_item(b: Builder, bar: Any, key: Atom, like: Atom) -> Atom:
     return b.apply_typed(dict.get, (bar, key, spaces.zeros(b, like)), kind)
 
 
-def _set(b: Builder, op: Update, bar: Value, taken: Atom | None) -> tuple[Atom | None, Value]:
+def _set(
+    b: Builder, op: Update, bar: Value, taken: Atom | None, gone: Value | None
+) -> tuple[Atom | None, Value]:
     if isinstance(op.target.type, DictType):
-        return _store_dict(b, op, bar, taken)
-    return _store(b, op, bar, taken)
+        return _store_dict(b, op, bar, taken, gone)
+    return _store(b, op, bar, taken, gone)
 
 
-def _pop_dict(b: Builder, op: Update, bar: Value, taken: Atom | None) -> tuple[Atom | None, Value]:
+def _pop_dict(
+    b: Builder, op: Update, bar: Value, taken: Atom | None, gone: Value | None
+) -> tuple[Atom | None, Value]:
     """What has arrived where there is no entry any more goes no further."""
     if taken is None:
-        zero = _zero_of(b, _item_type(bar), op)
+        zero = _zero_of(b, _item_type(bar), gone)
         dropped = Value("", _item_type(bar))
         return None, b.update(dict.pop, bar, op.args[0], zero, result=dropped)
     return None, b.update(operator.setitem, bar, op.args[0], taken)

@@ -690,3 +690,15 @@ def constant_pairs_put_on_a_stack_and_taken(x):
     a, b = stack.pop()
     c, d = stack[-1]
     return a * c * (b @ d)
+
+
+@case((np.array([0.7, -1.3]), 3), (np.array([0.7, -1.3]), 0))
+def constant_arrays_put_on_a_stack_in_a_loop(x, n):
+    stack = [x]
+    for k in range(n):
+        if k != 1:
+            stack.append(np.array([0.3, 0.7]))
+        else:
+            stack.append(x * x)
+            stack.append(np.array([1.3, 0.7]))
+    return stack[-1] * stack[0] * stack[n // 2]
