@@ -517,6 +517,19 @@ def array_reassigned_on_some_paths_of_a_loop(x, y):
     return total + y[0] ** 2
 
 
+@case((np.array([0.7, -1.3]), 4))
+def matrix_of_numbers_made_on_some_paths_of_a_loop(x, n):
+    y = np.array([x[0], x[1]])
+    for k in range(n):
+        s = np.sin(y[1])
+        if k != 1:
+            c = np.cos(y[0])
+            y = np.array([[c, 0.3], [0.2, c]]) @ y
+            if k > 1:
+                y = np.array([[s, 0.3], [0.2, s]]) @ y
+    return y
+
+
 @case((np.float64(-0.2), np.array([-1.0, 1.0, 2.0])))
 def scalar_added_to_itself_under_arrays_of_unknown_rank(x, y):
     x += x

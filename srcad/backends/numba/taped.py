@@ -350,14 +350,15 @@ class Tapes:
 
     def _numbers_of(self, leaf: Value, tape: Tape) -> list[Value]:
         """The numbers that a slice, an index or a small array is made of, if that is all."""
-        made = self.places.made.get(leaf)
+        made = self.places.made.get(self.handed(leaf) or leaf)
         if not isinstance(made, Apply) or made.callee not in _PACKING or made.keywords:
             return []
+        kept_in = self.places.block_of[tape.append]
         found: list[Value] = []
         for atom in made.args:
             if not isinstance(atom, Value) or self.is_had(atom, tape):
                 continue
-            if isinstance(atom.type, Number):
+            if isinstance(atom.type, Number) and self.places.sees(kept_in, atom):
                 found.append(atom)
             elif parts := self._numbers_of(atom, tape):
                 found += parts
