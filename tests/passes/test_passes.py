@@ -222,6 +222,34 @@ def test_shorten():
     agrees(mean_square, x)
 
 
+def test_factors_of_numbers_are_put_together():
+    def quarter(x):
+        return 0.25 * x**2
+
+    assert body(quarter, 3.0, shorten=True)[0] == "x_bar = 0.5 * x"
+    assert body(quarter, 3.0)[0] == "x_bar = 0.25 * (2.0 * x)"
+    agrees(quarter, 3.0)
+
+
+@pytest.mark.parametrize("x", [3.0, np.array([3.0, 4.0]), np.array([3.0, 4.0], "f4")])
+def test_whole_factors_of_floats_are_written_as_floats(x):
+    def cubes(x):
+        return np.sum(x**3)
+
+    assert "3.0 * x * x" in body(cubes, x, shorten=True)[0]
+    assert type(srcad.grad(cubes)(x)) is type(x)
+    agrees(cubes, np.asarray(x, float)[()])
+
+
+def test_whole_factors_of_whole_numbers_stay_as_they_are():
+    def power(x, i):
+        return x[2 * i] ** i
+
+    lines = body(power, np.ones(9), 3)
+    assert lines[0] == "prod = 2 * i"
+    assert lines[2].startswith("x_bar[prod] += i * x[prod] ** (1 if i == 0 else i - 1)")
+
+
 # ---- fusion
 
 

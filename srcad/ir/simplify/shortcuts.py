@@ -1,4 +1,4 @@
-"""Shorter ways to the same value, for derivative code: what saves a pass over an array.
+"""Shorter ways to the same value, for derivative code: what saves an operation.
 
     2 * (0.5 * x)                  |    x
     np.sum(-x)                     |    -np.sum(x)
@@ -20,7 +20,7 @@ import numpy as np
 from srcad.ir.core import Atom, Literal, Value
 from srcad.ir.infer import atom_type
 from srcad.ir.numbers import number_of
-from srcad.ir.types import Array, Number, dims_of, same_shape
+from srcad.ir.types import FLOAT, Array, Number, Type, dims_of, same_shape
 
 if TYPE_CHECKING:
     from srcad.ir.build import Builder
@@ -59,11 +59,11 @@ def _scaled_quotient(b: Builder, quotient: Atom, product: Atom) -> Atom | None:
 
 def _scaled(b: Builder, factor: float, product: Atom, depth: int) -> Atom | None:
     op = b.recipe(product)
-    if op is None or op.callee is not operator.mul or not isinstance(op.result.type, Array):
+    if op is None or op.callee is not operator.mul or not _is_of_floats(op.result.type):
         return None
     for inner, rest in (op.args, op.args[::-1]):
         known = number_of(inner)
-        if known is None:
+        if known is None or not _is_of_floats(atom_type(rest)):
             continue
         if not (_is_power_of_two(factor) or _is_power_of_two(known)):
             return None
@@ -80,6 +80,10 @@ def _scaled(b: Builder, factor: float, product: Atom, depth: int) -> Atom | None
         if shorter is not None and inner_op is not None and shorter in inner_op.args:
             return b.apply(operator.mul, shorter, right)
     return None
+
+
+def _is_of_floats(kind: Type) -> bool:
+    return isinstance(kind, Array) or kind == FLOAT
 
 
 def _is_power_of_two(value: float) -> bool:
