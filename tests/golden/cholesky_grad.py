@@ -45,7 +45,7 @@ def cholesky_grad(a):
             item2 = l_bar[i, j]
             l_bar[i, j] = 0.0
             if i == j:
-                s_bar = item2 / (2 * value)
+                s_bar = item2 / (2.0 * value)
             else:
                 s_bar = item2 / item
                 l_bar[j, j] -= s_bar * value2

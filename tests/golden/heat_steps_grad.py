@@ -16,7 +16,7 @@ def heat_steps_grad(u, steps):
         u = np.concatenate((u[:1], inner, u[-1:]))
     # ---- reverse sweep
     # line 187: return np.sum(u * u)
-    u_bar = 2 * u
+    u_bar = 2.0 * u
     # line 184: for _ in range(steps):
     for size, size2 in reversed(stack):
         # line 186: u = np.concatenate((u[:1], inner, u[-1:]))

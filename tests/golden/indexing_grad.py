@@ -12,5 +12,5 @@ def indexing_grad(x, idx):
     x_bar = np.zeros(len(x))
     x_bar[-1] += x[0]
     x_bar[0] += x[-1]
-    np.add.at(x_bar, idx, 2 * x[idx])
+    np.add.at(x_bar, idx, 2.0 * x[idx])
     return x_bar

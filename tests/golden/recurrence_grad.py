@@ -22,7 +22,7 @@ def recurrence_grad(x, w):
     w_bar = 0.0
     for h2, h in reversed(stack):
         # line 199: h = np.tanh(w * h + x)
-        prod = h_bar * (1 - h2 * h2)
+        prod = h_bar * (1.0 - h2 * h2)
         x_bar += prod
         h_bar = prod * w
         w_bar += prod @ h

@@ -18,7 +18,7 @@ def rules_eigenvectors_grad(a, u):
     values_bar = np.zeros(len(values))
     values_bar[-1] += 1.0
     vectors_bar = np.zeros(np.shape(vectors))
-    vectors_bar[:, 0] += u * (2 * vectors[:, 0])
+    vectors_bar[:, 0] += u * (2.0 * vectors[:, 0])
     # line 333: values, vectors = np.linalg.eigh(a)
     item = eigh[0]
     item2 = eigh[1]

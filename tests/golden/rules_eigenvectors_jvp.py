@@ -21,5 +21,5 @@ def rules_eigenvectors_jvp(primals, tangents):
     vectors = eigh[1]
     item = vectors[:, 0]
     power = item ** 2
-    total = 2 * item * (item2 @ over)[:, 0] @ u + power @ u_dot
+    total = 2.0 * item * (item2 @ over)[:, 0] @ u + power @ u_dot
     return power @ u + values[-1], total + np.diagonal(prod, 0, -2, -1)[-1]

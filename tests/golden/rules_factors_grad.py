@@ -14,7 +14,7 @@ def rules_factors_grad(a, u):
     zeros = np.zeros(np.shape(cholesky))
     zeros[-1] += u
     inv = np.linalg.inv(cholesky)
-    diff = 1 - np.eye(np.shape(a)[-1], dtype=np.float64) / 2
+    diff = 1.0 - np.eye(np.shape(a)[-1], dtype=np.float64) / 2.0
     prod = inv.T @ (np.tril(cholesky.T @ zeros * diff) @ inv)
     a_bar = np.tril(prod.T, -1) + np.tril(prod)
     return a_bar

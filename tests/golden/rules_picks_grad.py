@@ -41,7 +41,7 @@ def rules_picks_grad(x, i, f):
     f_bar[-1] += np.where(test2, where2, 0).sum()
     f_bar[0] += np.where(test, sort, 0).sum()
     np.add.at(f_bar, minimum, runtime.times(quot, where3))
-    np.add.at(f_bar, clip, runtime.times(1 - quot, where3))
+    np.add.at(f_bar, clip, runtime.times(1.0 - quot, where3))
     x_bar += runtime.times((f[minimum] - f[clip]) / where, where3)
     # line 360: chosen = np.take(x, i) * x[i]
     np.add.at(x_bar, i, np.take(x, i))

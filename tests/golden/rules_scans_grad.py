@@ -26,7 +26,7 @@ def rules_scans_grad(x, c):
     zeros = np.zeros(len(gradient))
     zeros[1:] += np.diff(x)
     zeros2 = np.zeros(len(x))
-    quot = zeros[1:-1] / 2
+    quot = zeros[1:-1] / 2.0
     item = zeros[0]
     item2 = zeros[-1]
     zeros2[2:] += quot
