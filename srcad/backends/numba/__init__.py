@@ -14,6 +14,7 @@ integers     what may have more than 64 bits is checked
 lists        lists of numbers become arrays
 streams      loops over arrays count; after the tapes, those over anything else
 tapes        what is kept for the reverse sweep becomes arrays (taped, stores)
+appended     lists that grow or shrink by a number each round keep their length: arrays
 unbound      names that may have no value go with a flag
 undefined    names without a value get one
 operations   what Numba does not know, or means otherwise
@@ -39,6 +40,7 @@ import numba
 from srcad.backends.loops import to_loops
 from srcad.backends.numba.additions import safe_additions
 from srcad.backends.numba.advanced import array_indices_as_loops
+from srcad.backends.numba.appended import of_fixed_length
 from srcad.backends.numba.bounds import check_bounds
 from srcad.backends.numba.conditions import loops_by_flags
 from srcad.backends.numba.domains import check_domains
@@ -142,7 +144,8 @@ def _legal(function: Function) -> Function:
     function = check_integers(write_out_sums(function))
     function = lists_to_arrays(function)
     function = tapes_to_arrays(count_through_arrays(function))
-    function = count_through_streams(function)
+    function = of_fixed_length(count_through_streams(function))
+    function = lists_to_arrays(function)
     function = define_all(flag_unbound(function))
     function = sink(in_other_words(function))
     function = to_loops(check_bounds(function), checked=True)
