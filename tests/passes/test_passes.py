@@ -250,6 +250,53 @@ def test_whole_factors_of_whole_numbers_stay_as_they_are():
     assert lines[2].startswith("x_bar[prod] += i * x[prod] ** (1 if i == 0 else i - 1)")
 
 
+def test_sums_of_products_of_matrices_are_inner_products():
+    def scaled(k, a, b):
+        return np.sum(k * a * b)
+
+    a, b = np.arange(6.0).reshape(2, 3), np.full((2, 3), 1.5)
+    args = 2.0, a, b
+    assert "k_bar = np.vdot(b, a)" in body(scaled, *args, shorten=True)
+    agrees(scaled, *args)
+    agrees(scaled, *args, argnums=1)
+
+
+# ---- additions to zeros
+
+
+def gates(z, w):
+    n = len(w)
+    a, b = np.exp(z[:, :n]), np.tanh(z[:, n : 2 * n])
+    return np.sum(a * b * z[:, 2 * n :] ** 2)
+
+
+def rolled(x):
+    return np.sum(x[:-1] ** 2 * x[1:])
+
+
+def ends(x):
+    return x[0] * x[-1] + x[1] * x[2] ** 2
+
+
+def signed(x):
+    return x[0] - np.sum(np.sin(x[1:]))
+
+
+def test_what_is_added_to_zeros_is_written():
+    z = np.linspace(0.1, 1.0, 18).reshape(3, 6)
+    for function, args, expected in (
+        (gates, (z, np.ones(2)), "= = ="),
+        (rolled, (np.arange(1.0, 4.0),), "= +="),
+        (ends, (np.arange(1.0, 6.0),), "= = += +="),
+        (signed, (np.arange(1.0, 4.0),), "-= ="),
+    ):
+        lines = body(function, *args, in_place=True)
+        signs = [line.split("] ")[1].split()[0] for line in lines if "_bar[" in line[:7]]
+        assert " ".join(signs) == expected
+        agrees(function, *args)
+    agrees(ends, np.arange(1.0, 4.0))  # where x[-1] is x[2]
+
+
 # ---- fusion
 
 

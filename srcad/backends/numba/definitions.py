@@ -6,7 +6,7 @@
 A definition is plain Python: it repeats NumPy's parameters, and runs.  It is lowered with the types
 of its arguments known, so what it asks of ranks and of known arguments is decided then.  Where it
 returns ``NotImplemented`` the call stays what it is.  ``known_sizes`` are the sizes of the first
-argument, None where they are not known.
+argument, None where they are not known; ``same_shape`` is whether the first two surely have one.
 """
 
 from __future__ import annotations
@@ -289,6 +289,14 @@ def inner(a, b):
     if np.ndim(a) == 0 or np.ndim(b) == 0:
         return a * b
     return a @ b if np.ndim(b) == 1 else a @ np.transpose(b)
+
+
+@define(np.vdot)
+def vdot(a, b, *, same_shape):
+    """Numba has that of vectors."""
+    if not same_shape or np.ndim(a) < 2:
+        return NotImplemented
+    return np.sum((np.conj(a) if np.iscomplexobj(a) else a) * b)
 
 
 @define(np.matmul, operator.matmul, np.linalg.matmul)

@@ -3,6 +3,7 @@
     2 * (0.5 * x)                  |    x
     np.sum(-x)                     |    -np.sum(x)
     np.sum(x * y)                  |    x @ y              vectors of equal length
+    np.sum(x * y)                  |    np.vdot(x, y)      arrays of equal shapes
     np.expand_dims(x, 1)           |    x[:, None]
     np.sum(x, axis=0)              |    x.sum(axis=0)      an array for certain
 
@@ -104,15 +105,16 @@ def total(b: Builder, x: Atom, **named: Any) -> Atom:
     if not named and op is not None and op.callee is operator.mul:
         left, right = op.args
         kinds = atom_type(left), atom_type(right)
-        if _is_vector(kinds[0]) and kinds[0] == kinds[1] and same_shape(*kinds):
-            return b.apply(operator.matmul, left, right)
+        if all(map(_is_of_doubles, kinds)) and kinds[0] == kinds[1] and same_shape(*kinds):
+            callee = operator.matmul if len(dims_of(kinds[0]) or ()) == 1 else np.vdot
+            return b.apply(callee, left, right)
     if isinstance(atom_type(x), Array) and dims_of(atom_type(x)) != ():
         return b.apply(np.ndarray.sum, x, **named)
     return b.apply(np.sum, x, **named)
 
 
-def _is_vector(kind: Any) -> bool:
-    return isinstance(kind, Array) and kind.dtype == "float64" and len(kind.dims or ()) == 1
+def _is_of_doubles(kind: Any) -> bool:
+    return isinstance(kind, Array) and kind.dtype == "float64" and bool(kind.dims)
 
 
 def new_axes(b: Builder, x: Atom, axes: Atom) -> Atom | None:
