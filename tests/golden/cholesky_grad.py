@@ -36,8 +36,8 @@ def cholesky_grad(a):
         stack.append((stack2, i))
     # ---- reverse sweep
     # line 243: for i in range(n):
-    l_bar = np.broadcast_to(1.0, np.shape(l)).copy()
-    a_bar = np.zeros(np.shape(a))
+    l_bar = np.broadcast_to(1.0, l.shape).copy()
+    a_bar = np.zeros(a.shape)
     for stack2, i in reversed(stack):
         # line 244: for j in range(i + 1):
         for value, j, item, value2, stack3 in reversed(stack2):

@@ -24,7 +24,7 @@ def heat_steps_grad(u, steps):
         item = split[0]
         inner_bar = split[1]
         u_bar = np.zeros(size2)
-        u_bar[-1:] += split[2]
+        u_bar[-1:] = split[2]
         u_bar[:1] += item
         # line 185: inner = u[1:-1] + 0.1 * (u[2:] - 2.0 * u[1:-1] + u[:-2])
         prod = inner_bar * 0.1

@@ -23,7 +23,7 @@ def polar_jacrev(p):
         angle_bar = item2 * r * cos - item * r * sin
         # line 204: r, angle = p[0], p[1]
         p_bar = np.zeros(len(p))
-        p_bar[1] += angle_bar
-        p_bar[0] += r_bar
+        p_bar[1] = angle_bar
+        p_bar[0] = r_bar
         rows.append(p_bar)
     return np.array(rows)

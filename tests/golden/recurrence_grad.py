@@ -16,7 +16,7 @@ def recurrence_grad(x, w):
         h = h2
     # ---- reverse sweep
     # line 200: return np.sum(h)
-    h_bar = np.broadcast_to(1.0, np.shape(h))
+    h_bar = np.broadcast_to(1.0, h.shape)
     # line 198: for _ in range(4):
     x_bar = np.zeros(len(x))
     w_bar = 0.0

@@ -17,5 +17,5 @@ def reductions_grad(m):
     m_bar = test / np.sum(test)
     # line 157: centred = m - np.mean(m, axis=0)
     m_bar += centred_bar
-    m_bar -= (centred_bar.sum(axis=0) / np.shape(m)[0])[None]
+    m_bar -= (centred_bar.sum(axis=0) / m.shape[0])[None]
     return m_bar

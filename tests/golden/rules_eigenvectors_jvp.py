@@ -15,7 +15,7 @@ def rules_eigenvectors_jvp(primals, tangents):
     item = eigh[0]
     item2 = eigh[1]
     prod = item2.T @ (np.tril(a_dot) + np.tril(a_dot, -1).T) @ item2
-    eye = np.eye(np.shape(item)[-1], dtype=bool)
+    eye = np.eye(item.shape[-1], dtype=bool)
     over = runtime.over(prod, np.where(eye, math.inf, item - item[:, None]))
     values = eigh[0]
     vectors = eigh[1]
