@@ -29,6 +29,7 @@ from srcad.runtime import (
     bessel_i,
     cofactors,
     excess,
+    inverse_of_lower,
     last_writes,
     minors,
     own,
@@ -167,6 +168,7 @@ case(zeros_like, [R(), R(3)])
 case(shadow, R(3))
 case(own, R(3))
 for n in (1, 2, 3, 4):
+    case(inverse_of_lower, M(n))
     case(cofactors, M(n))
     case(minors, R(n, n))
 case(cofactors, M(3, 2))

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from srcad import runtime
 from srcad.rules import is_literal, is_sequence, nesting, of_numbers
 from srcad.rules.axes import (
     along,
@@ -289,6 +290,11 @@ def inner(a, b):
     if np.ndim(a) == 0 or np.ndim(b) == 0:
         return a * b
     return a @ b if np.ndim(b) == 1 else a @ np.transpose(b)
+
+
+@define(runtime.inverse_of_lower)
+def inverse_of_lower(a):
+    return np.linalg.inv(np.tril(a))
 
 
 @define(np.vdot)
