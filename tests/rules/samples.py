@@ -29,6 +29,7 @@ from srcad.runtime import (
     bessel_i,
     cofactors,
     excess,
+    inner,
     inverse_of_lower,
     last_writes,
     minors,
@@ -152,6 +153,7 @@ PAIRS = (((), ()), ((3,), (3,)), ((2, 3), (3,)), ((), (2, 2)), ((2, 1), (1, 3)),
 for s, t in PAIRS:
     case(over, R(*s), R(*t))
     case(times, R(*s), R(*t))
+    case(inner, R(*t), R(*t))
     case(strong, R(*s), R(*t))
     case(excess, R(*s), R(*t))
 case(plus, R(), R())

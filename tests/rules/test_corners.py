@@ -15,7 +15,7 @@ import srcad
 from srcad import rules
 from srcad.rules.intrinsics import over, times
 from srcad.rules.special import polygamma
-from srcad.runtime import inverse_of_lower
+from srcad.runtime import inner, inverse_of_lower
 from tests.rules.check_rule import _bind, call, run_transpose
 
 ZERO = np.array([0.0])
@@ -91,6 +91,11 @@ def test_strong_zero():
     assert np.array_equal(over(np.array([0.0, 0.0, 0.0, 1.0]), d), [0, 0, 0, 0.5])
     assert np.array_equal(times(d, np.array([0.0, 0.0, 0.0, 3.0])), [0, 0, 0, 6])
     assert math.isnan(times(np.nan, 1.0))
+    with np.errstate(all="raise"):
+        assert inner(d, np.array([0.0, 0.0, 0.0, 3.0])) == 6.0
+        assert inner(d.reshape(2, 2), np.array([[0.0, 0.0], [0.0, 3.0]])) == 6.0
+        assert math.isnan(inner(d, np.ones(4)))
+        assert inner(d[:2], np.ones(2)) == INF
     assert over(np.float32([1, 2]), np.float32([2, 4])).dtype == np.float32
 
 

@@ -297,6 +297,11 @@ def inverse_of_lower(a):
     return np.linalg.inv(np.tril(a))
 
 
+@define(runtime.inner)
+def inner_of_differential(w, v):
+    return np.sum(runtime.times(w, v))
+
+
 @define(np.vdot)
 def vdot(a, b, *, same_shape):
     """Numba has that of vectors."""

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from srcad import runtime
 from srcad.ir.core import Atom, Literal, Value
 from srcad.ir.infer import atom_type
 from srcad.ir.numbers import number_of
@@ -102,10 +103,12 @@ def total(b: Builder, x: Atom, **named: Any) -> Atom:
     if negative is not None:
         return b.apply(operator.neg, total(b, negative, **named))
     op = b.recipe(x)
-    if not named and op is not None and op.callee is operator.mul:
+    if not named and op is not None and op.callee in (operator.mul, runtime.times):
         left, right = op.args
         kinds = atom_type(left), atom_type(right)
         if all(map(_is_of_doubles, kinds)) and kinds[0] == kinds[1] and same_shape(*kinds):
+            if op.callee is runtime.times:
+                return b.apply(runtime.inner, left, right)
             callee = operator.matmul if len(dims_of(kinds[0]) or ()) == 1 else np.vdot
             return b.apply(callee, left, right)
     if isinstance(atom_type(x), Array) and dims_of(atom_type(x)) != ():
