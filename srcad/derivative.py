@@ -32,7 +32,7 @@ from srcad.guards import MISS, SCALARS, AnyValue, Door, entered_with, key_of, ma
 from srcad.ir import Function
 from srcad.options import Options
 from srcad.pipeline import Compiled, Named, compile_call, compile_failure
-from srcad.primal import annotate, copied, is_own, name_of, run_primal
+from srcad.primal import annotate, copied, hides_own_frames, is_own, name_of, run_primal
 from srcad.runtime import Unforeseen
 from srcad.stored import Request, fetch, keep
 from srcad.transform.calls import Spec
@@ -170,10 +170,12 @@ class Derivative:
 
     # ---- calling
 
+    @hides_own_frames
     def __call__(self, /, *args: Any, **keywords: Any) -> Any:
         positional, named = self._bind(args, keywords)
         return self._call(positional, named)
 
+    @hides_own_frames
     def _slow(self, given: tuple[Any, ...]) -> Any:
         """A call with the arguments in the order of the parameters, by the second door."""
         if self._may_miss and any(v is MISSING for v in given):
@@ -219,6 +221,7 @@ class Derivative:
         finally:
             del caught
 
+    @hides_own_frames
     def _failed(self, error: Exception, given: tuple[Any, ...]) -> Any:
         """Code entered by the first door raised."""
         positional, named = self._layout.split(given)
@@ -457,6 +460,7 @@ class Derivative:
         """The intermediate representation as text."""
         return self._shown().ir
 
+    @hides_own_frames
     def source_for(self, /, *args: Any, **keywords: Any) -> str:
         """The module that these arguments get."""
         return self.compiled_for(*self._bind(args, keywords)).source
@@ -572,12 +576,16 @@ def make_derivative(function: Any, spec: Spec, options: Options) -> Derivative:
             function,
             made._filled,
             made._scalars.get,
-            Derivative._slow,
-            Derivative._failed,
+            made._slow,
+            made._failed,
         )
         if call is not None:
             doc = getattr(function, "__doc__", None)
-            space = {"__call__": call, "__module__": __name__, "__doc__": Derivative.__doc__}
+            space = {
+                "__call__": staticmethod(call),
+                "__module__": __name__,
+                "__doc__": Derivative.__doc__,
+            }
             made.__class__ = type("Derivative", (Derivative,), space)
             made.__doc__ = doc
     return made

@@ -81,8 +81,9 @@ def make_call(
     slow: Callable[..., Any],
     failed: Callable[..., Any],
 ) -> Callable[..., Any] | None:
-    """A ``__call__`` with the given signature; None if that has other than plain parameters.
+    """A static ``__call__`` of the given signature; None if that has other than plain parameters.
 
+    It takes no instance, since Python would count that as an argument where a call does not fit.
     ``filled`` are parameters whose defaults are handed over as arguments.  ``slow`` gets the
     arguments in the order of the parameters, ``failed`` the exception too.
     """
@@ -102,12 +103,12 @@ def make_call(
         "_srcad_default": lambda name: default_now(function, name),
         "_srcad_plain": defaults_of(function),
     }
-    declared = ["_srcad_self"]
+    declared: list[str] = []
     fill = ""
     previous: Any = inspect.Parameter.POSITIONAL_ONLY
     for p in parameters:
         if p.kind is not previous:
-            if previous is inspect.Parameter.POSITIONAL_ONLY:
+            if previous is inspect.Parameter.POSITIONAL_ONLY and declared:
                 declared.append("/")
             if p.kind is inspect.Parameter.KEYWORD_ONLY:
                 declared.append("*")
@@ -129,7 +130,7 @@ def make_call(
         f"{fill}"
         f"    _srcad_run = _srcad_lookup(({kinds},))\n"
         f"    if _srcad_run is None:\n"
-        f"        return _srcad_slow(_srcad_self, ({listed},))\n"
+        f"        return _srcad_slow(({listed},))\n"
         f"    try:\n"
         f"        _srcad_out = _srcad_run({listed})\n"
         f"    except _srcad_exception as _srcad_error:\n"
@@ -137,9 +138,9 @@ def make_call(
         f"    else:\n"
         f"        if _srcad_out is not _srcad_miss:\n"
         f"            return _srcad_out\n"
-        f"        return _srcad_slow(_srcad_self, ({listed},))\n"
+        f"        return _srcad_slow(({listed},))\n"
         f"    try:\n"
-        f"        return _srcad_failed(_srcad_self, _srcad_caught, ({listed},))\n"
+        f"        return _srcad_failed(_srcad_caught, ({listed},))\n"
         f"    finally:\n"
         f"        del _srcad_caught\n"
     )

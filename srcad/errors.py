@@ -13,8 +13,10 @@ Every class can be pickled and copied, so an error crosses process boundaries as
 from __future__ import annotations
 
 import os
+import sysconfig
 import unicodedata
 from dataclasses import dataclass, field
+from pathlib import Path
 
 __all__ = [
     "MissingBackend",
@@ -35,6 +37,10 @@ __all__ = [
 
 _TAB = 4
 
+_LIBRARY = """\
+this is a library's code: declare a rule for what you call of it (docs/rules.md),
+or cut the derivative with srcad.stop_gradient"""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -49,6 +55,13 @@ class Place:
     """The whole source line, with its indentation; empty where no source is at hand."""
     caller: Place | None = field(default=None, compare=False, repr=False)
     """Where the function was called that the line is in; None in the function differentiated."""
+
+    @property
+    def is_library(self) -> bool:
+        """Whether the line is in an installed package, or in Python's own library."""
+        folders = Path(self.file).parts
+        installed = "site-packages" in folders or "dist-packages" in folders
+        return installed or self.file.startswith(sysconfig.get_path("stdlib") + os.sep)
 
     @property
     def callers(self) -> tuple[Place, ...]:
@@ -107,9 +120,16 @@ class SourceError(SrcadError):
             lines.append(marked)
         if self.place is not None:
             lines += [f"    {call}" for call in _shown_calls(self.place.callers)]
-        if self.hint:
-            lines += [f"    {line}" for line in self.hint.splitlines()]
+        lines += [f"    {line}" for line in self._way_out.splitlines()]
         return "\n".join(lines)
+
+    @property
+    def _way_out(self) -> str:
+        """The hint; in the code of a library, which the user does not write, what he can do."""
+        place = self.place
+        if place is None or place.caller is None or not place.is_library or not self.hint:
+            return self.hint
+        return f"{_LIBRARY}\n(there: {self.hint.splitlines()[0]})"
 
 
 class UnsupportedSyntax(SourceError):

@@ -19,7 +19,7 @@ from srcad.guards import MISS, Identity, key_of, make_entry
 from srcad.ir import Value
 from srcad.options import DEFAULTS, Options
 from srcad.pipeline import CompiledPair, Named, compile_vjp
-from srcad.primal import annotate, copied, name_of, run_primal
+from srcad.primal import annotate, copied, hides_own_frames, name_of, run_primal
 from srcad.stored import Request, fetch, keep
 from srcad.transform import inside
 from srcad.transform.calls import Spec
@@ -107,6 +107,7 @@ class Pullback:
         self._saved = saved
         self._value = value
 
+    @hides_own_frames
     def __call__(self, ct: Any) -> Any:
         """The gradients for a cotangent of the shape and structure of the value."""
         check_alike(self._value, ct, "cotangent")
@@ -269,6 +270,7 @@ def _primal_names(function: Any, count: int) -> list[str]:
     return [*names, *(f"x{k}" for k in range(len(names), count))]
 
 
+@hides_own_frames
 def vjp(function: Any, primals: tuple[Any, ...], has_aux: bool, options: Options = DEFAULTS) -> Any:
     """``srcad.vjp``"""
     if options.backend != "python":
@@ -290,6 +292,7 @@ class _Recomputed:
         self._primals = primals
         self._value = value
 
+    @hides_own_frames
     def __call__(self, ct: Any) -> Any:
         """The gradients for a cotangent of the shape and structure of the value."""
         check_alike(self._value, ct, "cotangent")
@@ -355,6 +358,7 @@ class PointMaker(Derivative):
         return self._slow((primals, tangents))
 
 
+@hides_own_frames
 def at_point(
     kind: str,
     function: Any,
@@ -365,7 +369,9 @@ def at_point(
 ) -> Any:
     """``srcad.jvp`` and ``srcad.hvp``"""
     if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
-        raise TypeError(f"{kind} takes a tuple of primals and a tuple of tangents")
+        raise TypeError(
+            f"{kind} takes a tuple of primals and one of tangents: {kind}(f, (x,), (dx,))"
+        )
     primals, tangents = tuple(primals), tuple(tangents)
     if len(primals) != len(tangents):
         raise TypeError(

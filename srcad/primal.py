@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import linecache
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, TypeVar
 
 import numpy as np
 
-from srcad.errors import Place, add_primal_note
+from srcad.errors import Place, SrcadError, add_primal_note
 from srcad.ir.places import place_of
 from srcad.pipeline import Compiled
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def name_of(function: Any) -> str:
@@ -50,6 +56,38 @@ def _is_users(file: str) -> bool:
 def is_own(file: str) -> bool:
     """Whether a file belongs to srcad, or is text that it has written."""
     return file.startswith(("<srcad dispatch>", "<srcad guards>", _LIBRARIES[1]))
+
+
+class _WithoutOwnFrames:
+    """An exception that leaves the block does not show how srcad came to what raised it."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: TracebackType | None) -> None:
+        if error is not None:
+            while trace is not None and _is_in_between(trace.tb_frame.f_code.co_filename):
+                trace = trace.tb_next
+            if trace is not None or isinstance(error, SrcadError):  # else a fault of srcad itself
+                error.__traceback__ = trace
+
+
+_without_own_frames = _WithoutOwnFrames()
+
+
+def _is_in_between(file: str) -> bool:
+    return is_own(file) or file == contextlib.__file__
+
+
+def hides_own_frames(function: F) -> F:
+    """The function, whose exceptions show the frames of the user's code alone."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **keywords: Any) -> Any:
+        with _without_own_frames:
+            return function(*args, **keywords)
+
+    return call  # type: ignore[return-value]  # of the same signature
 
 
 def copied(value: Any) -> Any:

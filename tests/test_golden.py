@@ -105,6 +105,7 @@ GOLDENS = [
         (X[:2], np.eye(2), X.reshape(4, 1), W1[:2], np.array([[1.0, 0.5]]), np.eye(2), np.eye(1)),
         (0, 3),
     ),
+    Golden(primals.flat_view_scaled, "grad", (M, 1.5), argnums=(0, 1)),
     Golden(primals.two_buffers, "grad", (X, X[::-1].copy(), 3), (0, 1)),
     Golden(primals.rules_reductions, "grad", (M, X[:3].copy(), X[:2].copy())),
     Golden(primals.rules_reductions, "jvp", (M, X[:3].copy(), X[:2].copy()), direction=DIRECTION),
@@ -126,6 +127,10 @@ GOLDENS = [
     Golden(primals.rules_picks, "grad", (X, np.array([1, 1, 3]), X[:3].copy()), (0, 2)),
     Golden(primals.rules_spectra, "grad", (X,)),
     Golden(primals.rules_grids, "grad", (0.7, 1.3, X[:3].copy()), (0, 1, 2)),
+    Golden(primals.levels_of_a_tank, "grad", (1.5, 2.0, 5), (0, 1)),
+    Golden(primals.deviations, "value_and_grad", (0.7, 1.3), (0, 1)),
+    Golden(primals.energy_of_a_lattice, "value_and_grad", (M, 0.3), (0, 1)),
+    Golden(primals.mean_energy, "value_and_grad", (1.3, 4)),
 ]
 
 

@@ -29,23 +29,8 @@ from tests.zoo import CASES, Case
 SECOND_ORDER = ("forward over reverse", "reverse over reverse", "reverse over forward")
 MODES = ("value", "forward", "reverse", *SECOND_ORDER)
 
-KNOWN_LIMITS = {
-    ("containers.list_of_arrays_filled_on_some_paths[0]", "reverse over forward"): (
-        "ends in a TypeError: the tangent of None in a list has no shape to keep"
-    ),
-}
-"""What a mode cannot do yet; it has to end in an error, not in a wrong number."""
-
 VALUE_RTOL = 1e-13
 """The value is the function's, up to the last bits in which `math.sin` and `np.sin` differ."""
-
-
-def marks(case: Case, mode: str) -> list[Any]:
-    found: list[Any] = [pytest.mark.slow] if mode in SECOND_ORDER else []
-    if (case.id, mode) in KNOWN_LIMITS:
-        reason = KNOWN_LIMITS[case.id, mode]
-        found.append(pytest.mark.xfail(strict=True, raises=TypeError, reason=reason))
-    return found
 
 
 def runs(cases: list[Case], modes: tuple[str, ...]) -> list[Any]:
@@ -54,7 +39,7 @@ def runs(cases: list[Case], modes: tuple[str, ...]) -> list[Any]:
             case,
             mode,
             id=f"{case.id}-{mode.replace(' ', '_')}",
-            marks=marks(case, mode),
+            marks=[pytest.mark.slow] if mode in SECOND_ORDER else [],
         )
         for case in cases
         for mode in modes

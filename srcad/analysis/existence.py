@@ -36,7 +36,16 @@ from srcad.ir import (
 )
 from srcad.ir.core import make_dict, make_list, make_tuple, select
 from srcad.ir.infer import atom_type
-from srcad.ir.types import DictType, ListType, Optional, TupleType, Type, Unknown
+from srcad.ir.types import (
+    NONE,
+    DictType,
+    ListType,
+    Optional,
+    TupleType,
+    Type,
+    Unknown,
+    is_differentiable,
+)
 
 Values = dict[Value, None]
 
@@ -79,6 +88,22 @@ def _may_lack(kind: Type) -> bool:
     return False
 
 
+def _lacks_zeros(op: Apply) -> bool:
+    """Whether the zeros of a list of None are None, where numbers come later."""
+    return op.callee is runtime.zeros_like and _lacks(atom_type(op.args[0]), op.result.type)
+
+
+def _lacks(have: Type, kind: Type) -> bool:
+    """Whether a value has None where values of a type have numbers."""
+    if have == NONE:
+        return is_differentiable(kind)
+    if not isinstance(have, TupleType):
+        return False
+    if isinstance(kind, ListType):
+        return any(_lacks(item, kind.item) for item in have.items)
+    return isinstance(kind, TupleType) and any(map(_lacks, have.items, kind.items))
+
+
 def _collect(block: Block, missing: Values) -> None:
     for op in block.ops:
         _visit(op, missing)
@@ -87,7 +112,7 @@ def _collect(block: Block, missing: Values) -> None:
 def _visit(op: Op, missing: Values) -> None:
     match op:
         case Apply():
-            if op.callee in _PASSING and _any(op.args, missing):
+            if op.callee in _PASSING and (_any(op.args, missing) or _lacks_zeros(op)):
                 missing[op.result] = None
         case Effect():
             pass

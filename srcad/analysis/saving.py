@@ -3,7 +3,8 @@
 A value is computed again where that is cheap and all it is computed from is at hand: literals,
 values from outside the loop, the loop's counter, or values that are kept anyway.  Cheap are the
 arithmetic of integers and comparisons, arithmetic of Python floats, reads of single items of what
-the loop does not write, and indices made of integers and slices, which may take several steps.
+the loop does not write, sizes of arrays, and indices made of integers and slices, which may take
+several steps.
 This is the "to be recorded" question of Griewank and Walther, section 12.2, answered per value.
 """
 
@@ -18,7 +19,7 @@ import numpy as np
 from srcad.ir import Apply, Atom, Block, Literal, Op, Value
 from srcad.ir.core import make_tuple
 from srcad.ir.infer import atom_type
-from srcad.ir.types import Number, NumPyScalar, Opaque, TupleType
+from srcad.ir.types import Array, Number, NumPyScalar, Opaque, TupleType
 from srcad.ir.walk import map_atoms
 
 _CHEAP = {
@@ -123,10 +124,14 @@ def _is_cheap(op: Apply, written: Container[object], inside: dict[Value, None]) 
         return False
     if op.callee is make_tuple or op.callee is slice:
         return all(map(_is_index, op.args))
+    if op.callee in (np.shape, len) and isinstance(atom_type(op.args[0]), Array):
+        return op.args[0] not in inside and op.args[0] not in written
     if not isinstance(op.result.type, (Number, NumPyScalar)):
         return False
     if op.callee is operator.getitem:
         target = op.args[0]
+        if _is_index(target):
+            return True
         return isinstance(target, Value) and target not in inside and target not in written
     kind = op.result.type
     if isinstance(kind, Number) and kind.kind in ("int", "bool"):

@@ -5,7 +5,7 @@ A write makes the next version; loops and branches hand versions on.
 
 from __future__ import annotations
 
-from srcad.ir import Atom, Block, For, If, Op, Try, Update, Value, While, With
+from srcad.ir import Atom, Block, For, If, Try, Update, Value, While, With
 from srcad.ir.types import Array
 from srcad.ir.walk import all_ops, blocks
 
@@ -91,23 +91,6 @@ def overwritten_later(block: Block) -> dict[Value, None]:
         if value not in found:
             found[value] = None
             work += before.get(value, ())
-    return found
-
-
-def overwritten(op: Op) -> dict[Value, None]:
-    """The versions from around an operation that it, or a block in it, writes over."""
-    if isinstance(op, Update):
-        return {op.target: None}
-    found: dict[Value, None] = {}
-    for block in blocks(op):
-        for inner in block.ops:
-            found.update(overwritten(inner))
-    if isinstance(op, (For, While)):
-        for block in blocks(op):
-            params = block.params[len(block.params) - len(op.carried) :]
-            for param, init in zip(params, op.carried, strict=True):
-                if param in found and isinstance(init, Value):
-                    found[init] = None
     return found
 
 

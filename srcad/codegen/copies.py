@@ -21,9 +21,9 @@ from srcad.codegen.liveness import Liveness
 from srcad.codegen.memory import Memory
 from srcad.codegen.ownership import Ownership
 from srcad.codegen.survey import Survey, is_reverse
-from srcad.ir.core import Accumulate, Apply, Atom, Function, Update, Value
+from srcad.ir.core import Accumulate, Apply, Atom, Block, Function, Op, Update, Value
 from srcad.ir.types import Array, DictType, ListType
-from srcad.ir.walk import all_ops, map_atoms
+from srcad.ir.walk import all_ops, map_atoms, without_ops
 
 
 def without_idle_copies(function: Function) -> Function:
@@ -77,15 +77,15 @@ def _end_of(value: Value, copies: list[Apply]) -> Value:
 
 
 def _merged(function: Function, copies: list[Apply]) -> Function:
-    """The function with the results of copies replaced by what they are of."""
+    """The function without copies: their results are what they are of."""
     names = {op.result: _end_of(op.result, copies) for op in copies}
 
     def read(atom: Atom) -> Atom:
         return names.get(atom, atom) if isinstance(atom, Value) else atom
 
-    ops = tuple(map_atoms(op, read, lambda v: v) for op in function.body.ops)
-    yields = tuple(map(read, function.body.yields))
-    return replace(function, body=replace(function.body, ops=ops, yields=yields))
+    body = without_ops(function.body, set[Op](copies))
+    ops = tuple(map_atoms(op, read, lambda v: v) for op in body.ops)
+    return replace(function, body=Block(body.params, ops, tuple(map(read, body.yields))))
 
 
 class _Writes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 import operator
@@ -11,6 +12,7 @@ from typing import Any
 import gast
 import numpy as np
 
+from srcad import runtime
 from srcad.codegen.globals import GlobalNames
 from srcad.codegen.literals import call, constant, dotted, literal, name
 from srcad.codegen.names import Variables
@@ -147,6 +149,20 @@ def _is_number(atom: Atom) -> bool:
 def _is_array(atom: Atom) -> bool:
     """Whether an atom is an array for certain: one without axes may be a number."""
     return isinstance(atom, Value) and isinstance(atom.type, Array) and bool(atom.type.dims)
+
+
+def _is_plain_dataclass(cls: Any, names: list[str]) -> bool:
+    """Whether a call with all of these fields makes an instance with them, and that is all."""
+    written = getattr(cls.__init__, "__code__", None)
+    return (
+        [f.name for f in dataclasses.fields(cls) if f.init] == names
+        and list(inspect.signature(cls).parameters) == names
+        and written is not None
+        and written.co_filename.startswith("<")
+        and not hasattr(cls, "__post_init__")
+        and cls.__new__ is object.__new__
+        and type(cls).__call__ is type.__call__
+    )
 
 
 class Expressions:
@@ -315,11 +331,24 @@ class Expressions:
         if callee is select:
             test, then, orelse = map(self.atom, args)
             return gast.IfExp(test, then, orelse)
+        if callee is runtime.dataclass_of:
+            return self._instance(*args)
         if callee is make_fstring:
             return gast.JoinedStr([self._fstring_part(a) for a in args])
         if callee is format_value:
             return gast.JoinedStr([self._replacement(args)])
         return None
+
+    def _instance(self, cls: Atom, fields: Atom) -> Any:
+        """A call of a dataclass that does nothing but keep its arguments."""
+        op = self.nested.get(fields) if isinstance(fields, Value) else None
+        if not isinstance(cls, Literal) or not isinstance(op, Apply) or op.callee is not make_dict:
+            return None
+        keys = [a.value for a in op.args[::2] if isinstance(a, Literal)]
+        if not _is_plain_dataclass(cls.value, keys):
+            return None
+        pairs = [(k, self.atom(a)) for k, a in zip(keys, op.args[1::2], strict=True)]
+        return call(self.atom(cls), [], pairs)
 
     def _fstring_part(self, atom: Atom) -> Any:
         if isinstance(atom, Literal) and isinstance(atom.value, str):

@@ -87,7 +87,9 @@ def _plain(values: tuple[Any, ...]) -> bool:
 
 
 def _float(value: float, names: GlobalNames) -> Any:
-    if math.isfinite(value):
+    if abs(value) == math.pi:
+        node = dotted((*names.path(math), "pi"))
+    elif math.isfinite(value):
         node = constant(abs(value))
     else:
         node = dotted((*names.path(math), "nan" if math.isnan(value) else "inf"))

@@ -192,7 +192,7 @@ class Variables:
         for value in self._values_in(self._members[number]):
             value = self._survey.kept.get(value, value)
             hint = self._hints[self._find(self._survey.number[value])]
-            name = hint or name_after(self._survey.definition.get(value), value)
+            name = hint or name_after(value, self._survey.definition)
             if name:
                 return name
         return "value"

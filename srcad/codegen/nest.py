@@ -14,6 +14,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Container
 
+from srcad import runtime
 from srcad.codegen.memory import Memory
 from srcad.codegen.survey import Survey, ids, is_derived, is_reverse
 from srcad.ir.core import (
@@ -39,7 +40,6 @@ from srcad.ir.core import (
     make_list,
     make_tuple,
 )
-from srcad.ir.tree import dataclass_of
 from srcad.ir.types import Array, Number, NumPyScalar
 from srcad.ir.walk import blocks, operands, results, values_read
 
@@ -53,7 +53,7 @@ _NAMES = """
 """
 _SYMBOLS = ids(*(getattr(operator, name) for name in _NAMES.split()))
 _DISPLAYS = ids(make_tuple, make_list, make_dict, slice)
-_PACKING = ids(make_tuple, make_list, make_dict, dataclass_of)
+_PACKING = ids(make_tuple, make_list, make_dict, runtime.dataclass_of)
 
 
 Nested = Apply | Effect | If | Update
@@ -278,7 +278,20 @@ class _Nester:
             widest = max(inner, key=self._atom_width)
             if self._atom_width(widest) <= 12:
                 return width
-            del self.nested[widest]
+            turned = self._negated(widest) if isinstance(op, Accumulate) else None
+            if turned is not None:  # `-=` says the sign
+                del self.nested[turned]
+                self.widths[widest] = self._atom_width(turned)
+            else:
+                del self.nested[widest]
+
+    def _negated(self, value: Value) -> Value | None:
+        """What a nested negative is of, if that is nested too."""
+        op = self.nested[value]
+        if not isinstance(op, Apply) or op.callee is not operator.neg:
+            return None
+        (turned,) = op.args
+        return turned if isinstance(turned, Value) and turned in self.nested else None
 
     def _width(self, op: Op) -> int:
         atoms = operands(op)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -388,8 +389,10 @@ def _write(low: Lowering, ref: ArrayRef, callee: Any, index: Atom, item: Atom) -
         and isinstance(kind_of(low, ArrayRef(ref.place, path[:-1])), Array)
     ):
         path, index = path[:-1], path[-1].args[0]
-    version = low.builder.update(callee, held.value, index, item, path=path)
-    low.restate(ref, Held(version))
+    one = isinstance(atom_type(item), (Number, NumPyScalar))
+    with nullcontext() if one else low.bit_by_bit():
+        version = low.builder.update(callee, held.value, index, item, path=path)
+        low.restate(ref, Held(version))
 
 
 def _item(low: Lowering, ref: ArrayRef, value: Abstract) -> Atom:
@@ -413,8 +416,15 @@ _LINEAR = {operator.add: operator.iadd, operator.sub: operator.isub}
 
 def augment(low: Lowering, ref: ArrayRef, op: Any, index: Atom, value: Abstract) -> None:
     """``ref[index] op= value``"""
+    part = low.builder.typed(operator.getitem, (low.atom(ref), index))
+    with low.bit_by_bit() if isinstance(part, Array) else nullcontext():
+        _augment(low, ref, op, index, value, part)
+
+
+def _augment(
+    low: Lowering, ref: ArrayRef, op: Any, index: Atom, value: Abstract, part: Type
+) -> None:
     array = low.atom(ref)
-    part = low.builder.typed(operator.getitem, (array, index))
     whole = kind_of(low, ArrayRef(ref.place))
     item = _item(low, ref, value)
     if op in _LINEAR and is_basic_index(index) and _is_inexact(whole):
@@ -464,13 +474,15 @@ def write_out(
     ref = target(low, out)
     rest = {k: v for k, v in keywords.items() if k not in ("out", "where", "casting")}
     where = keywords.get("where")
-    result = call(low, function, args, rest)
-    _require_castable(low, ref, result)
-    if where is not None and not (isinstance(where, Static) and where.value is True):
-        if not isinstance(function, np.ufunc):
-            low.refuse(*refusal("out argument", name=getattr(function, "__name__", "this call")))
-        result = _where(low, where, result, ref)
-    store(low, ref, WHOLE, result)
+    with low.bit_by_bit():
+        result = call(low, function, args, rest)
+        _require_castable(low, ref, result)
+        if where is not None and not (isinstance(where, Static) and where.value is True):
+            if not isinstance(function, np.ufunc):
+                name = getattr(function, "__name__", "this call")
+                low.refuse(*refusal("out argument", name=name))
+            result = _where(low, where, result, ref)
+        store(low, ref, WHOLE, result)
     return ref
 
 
@@ -616,5 +628,6 @@ def write(
     low: Lowering, function: Any, args: list[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
     """A call of one of ``WRITERS``."""
-    WRITERS[function](low, *args, **keywords)
+    with low.bit_by_bit():
+        WRITERS[function](low, *args, **keywords)
     return NONE

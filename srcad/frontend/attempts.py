@@ -14,13 +14,53 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from srcad.frontend.abstract import FALSE, TRUE, Abstract, Held, Items, Poison, Static
+import numpy as np
+
+from srcad.frontend.abstract import (
+    FALSE,
+    TRUE,
+    Abstract,
+    Closure,
+    Held,
+    Items,
+    Lazy,
+    MaybeUnbound,
+    Poison,
+    Static,
+    is_static,
+    parts,
+)
 from srcad.frontend.control import Thunk, branch, changed_keys, join_regions, run_sequence
 from srcad.frontend.fence import refusal
-from srcad.frontend.lowering import EXITS, RETURN, Key, Lowering, Region, State
-from srcad.ir import Apply, Atom, Block, Effect, Handler, If, Literal, Op, Try, Value, With, core
+from srcad.frontend.lowering import EXITS, RETURN, Key, Lowering, Region, State, Watch
+from srcad.ir import (
+    Apply,
+    Atom,
+    Block,
+    Effect,
+    Handler,
+    If,
+    Literal,
+    Op,
+    Try,
+    Update,
+    Value,
+    With,
+    core,
+)
 from srcad.ir.infer import atom_type
-from srcad.ir.types import EXCEPTION, Number, Opaque
+from srcad.ir.sharing import is_basic_index
+from srcad.ir.types import (
+    EXCEPTION,
+    Array,
+    DictType,
+    ListType,
+    Number,
+    NumPyScalar,
+    Opaque,
+    TupleType,
+    Type,
+)
 from srcad.ir.walk import all_ops, free_values
 
 
@@ -46,17 +86,66 @@ _SAFE = {
     operator.or_, operator.and_, builtins.abs, core.select, core.make_tuple, core.make_list,
 }  # fmt: skip
 
+_QUOTIENTS = {operator.truediv, operator.floordiv, operator.pow}
+
+
+def raised_by(op: Op) -> tuple[type[BaseException], ...]:
+    """The exceptions that an operation may raise; ``BaseException`` where that is not known."""
+    match op:
+        case Apply(callee=core.make_tuple | core.make_list | core.select):
+            return ()
+        case Apply(callee=operator.add | builtins.list, args=args) if all(map(_is_list, args)):
+            return ()
+        case Apply(callee=operator.getitem, args=(container, index)):
+            return _lookup_errors(atom_type(container), index)
+        case Apply(callee=callee, args=args, keywords=()) if all(map(_is_scalar, args)):
+            if getattr(callee, "__module__", "") == "math":
+                return (ValueError, OverflowError)
+            plain = all(map(_is_plain, args))
+            if callee in _SAFE or callee in _QUOTIENTS:
+                if not plain:
+                    return (FloatingPointError, OverflowError, Warning)
+                return () if callee in _SAFE else (ZeroDivisionError, OverflowError)
+        case Update(callee=list.append, target=Value(type=ListType())):
+            return ()
+        case Update(callee=operator.setitem, args=(index, value)):
+            if not isinstance(op.target.type, Array):
+                return _lookup_errors(op.target.type, index)
+            if isinstance(atom_type(value), (Number, NumPyScalar)) and not op.path:
+                return _lookup_errors(op.target.type, index)
+        case If(test=test, then=then, orelse=orelse) if _is_plain(test):
+            inner = (raised_by(o) for o in (*then.ops, *orelse.ops))
+            return tuple(dict.fromkeys(error for errors in inner for error in errors))
+        case Effect(callee=core.raise_error, args=(Literal(value=error), *_)):
+            return (error if isinstance(error, type) else type(error),)
+    return (BaseException,)
+
+
+def _lookup_errors(kind: Type, index: Atom) -> tuple[type[BaseException], ...]:
+    """What asking a container for an item may raise."""
+    if isinstance(kind, DictType):
+        return (KeyError,) if isinstance(index, Literal) or _is_plain(index) else (BaseException,)
+    if isinstance(kind, Array):
+        return (IndexError,) if is_basic_index(index) else (BaseException,)
+    known = isinstance(kind, (ListType, TupleType)) and isinstance(atom_type(index), Number)
+    return (IndexError,) if known else (BaseException,)
+
 
 def may_raise(op: Op) -> bool:
     """Whether an operation can raise: arithmetic of Python numbers cannot, nor can displays."""
-    match op:
-        case Apply(callee=core.make_tuple | core.make_list | core.select):
-            return False
-        case Apply(callee=callee, args=args, keywords=()) if callee in _SAFE:
-            return not all(_is_plain(a) for a in args)
-        case If(then=then, orelse=orelse):
-            return any(map(may_raise, (*then.ops, *orelse.ops)))
-    return True
+    return bool(raised_by(op))
+
+
+def _is_list(atom: Atom) -> bool:
+    return isinstance(atom_type(atom), ListType)
+
+
+def _is_scalar(atom: Atom) -> bool:
+    """Whether this is a Python number, or a float of NumPy's, which may warn and raise."""
+    kind = atom_type(atom)
+    if isinstance(kind, NumPyScalar):
+        return np.dtype(kind.dtype).kind in "fc"
+    return _is_plain(atom)
 
 
 def _is_plain(atom: Atom) -> bool:
@@ -76,6 +165,16 @@ class Except:
     body: Callable[[Abstract | None], None]
     """Takes the exception, if it has a name."""
 
+    def may_catch(self, op: Op) -> bool:
+        """Whether it may handle an exception that an operation raises."""
+        if self.kinds is None or not isinstance(self.kinds, Literal):
+            return may_raise(op)
+        kinds = self.kinds.value if isinstance(self.kinds.value, tuple) else (self.kinds.value,)
+        pairs = ((e, k) for e in raised_by(op) for k in kinds)
+        return any(
+            not isinstance(k, type) or issubclass(e, k) or issubclass(k, e) for e, k in pairs
+        )
+
     def catches(self, error: type[BaseException]) -> bool:
         """Whether it surely handles an exception of this class."""
         if self.kinds is None:
@@ -84,50 +183,46 @@ class Except:
         return isinstance(kinds, (type, tuple)) and issubclass(error, kinds)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Step:
-    """One statement in a ``try``; ``last``: the names it assigns after all in it that may raise."""
-
-    run: Thunk
-    bound: frozenset[Key]
-    """The variables that it may assign."""
-    last: frozenset[Key]
-
-
-@dataclass(slots=True, eq=False)
-class _Trace:
-    """A lowered statement: the states before, in and after it, and whether it may raise."""
-
-    step: Step
-    before: State
-    later: list[State]
-    raises: bool = True
-
-    def keeps(self, key: Key) -> bool:
-        """Whether a variable or container surely is as before wherever the statement may raise."""
-        if key in self.step.last:
-            return True
-        if key in self.step.bound:
-            return False
-        return all(state.get(key) is self.before.get(key) for state in self.later)
-
-
 def lower_try(
     low: Lowering,
-    steps: list[Step],
+    steps: list[Thunk],
     handlers: list[Except],
     orelse: list[Thunk],
     final: list[Thunk],
 ) -> None:
     """Lower ``try``/``except``/``else``/``finally``."""
-    rest = _hoist(low, steps) if handlers else steps
+    if not final:
+        _lower_try(low, steps, handlers, orelse, final)
+        return
+    frame = low.frame
+    frame.finals += 1
+    try:
+        with low.bit_by_bit():  # an exception passes through `finally`
+            _lower_try(low, steps, handlers, orelse, final)
+    finally:
+        frame.finals -= 1
+
+
+def _lower_try(
+    low: Lowering,
+    steps: list[Thunk],
+    handlers: list[Except],
+    orelse: list[Thunk],
+    final: list[Thunk],
+) -> None:
+
+    def caught_here(op: Op) -> bool:
+        return any(h.may_catch(op) for h in handlers)
+
+    # what follows an exception that nobody catches here is `finally` alone
+    rest = _hoist(low, steps, may_raise if final else caught_here) if handlers else steps
     if not rest:
         run_sequence(low, orelse)
         _run_final(low, final)
         return
     before = dict(low.state)
-    traces: list[_Trace] = []
-    main = low.region(partial(run_sequence, low, [partial(_traced, low, s, traces) for s in rest]))
+    watch = Watch(caught_here)
+    main = low.region(partial(_watched, low, rest, watch))
     if not main.builder.ops and not main.dead:  # all of it is known: nothing can raise
         low.state = main.state
         run_sequence(low, orelse)
@@ -153,7 +248,7 @@ def lower_try(
         return
     flag: Key = ("temporary", low.session.new_place(), "")
     guarded = bool(orelse) and not _joins(low, main, orelse, flag)
-    start = _handler_state(before, traces, main)
+    start = _handler_state(low, before, watch.states, main)
     if guarded:
         start[flag] = TRUE
     regions = [main]
@@ -162,9 +257,13 @@ def lower_try(
         name = None if handler.name is None else Value(handler.name, EXCEPTION)
         names.append(name)
         regions.append(low.region(partial(handler.body, name), start))
+    unknown = [k for k, v in start.items() if isinstance(v, Poison) and before.get(k) is not v]
+    left = {k for region in regions[1:] for k in _leave_behind(low, region, unknown)}
     # one more, dead region: what the blocks define is handed over even where it is the same
     regions.append(Region(low.builder, low.state, True))
     results, yields = join_regions(low, regions)
+    for key in left:
+        _rebind(low, key, regions)
     final_block = _final_block(low, final, results)
     blocks = [r.builder.block((), y) for r, y in zip(regions[:-1], yields[:-1], strict=True)]
     made = tuple(
@@ -179,12 +278,12 @@ def lower_try(
         _run_final(low, final)
 
 
-def _hoist(low: Lowering, steps: list[Step]) -> list[Step]:
-    """Lower the first statements that cannot raise; the others."""
+def _hoist(low: Lowering, steps: list[Thunk], stays: Callable[[Op], bool]) -> list[Thunk]:
+    """Lower the first statements in which no operation has to stay; the others."""
     for k, step in enumerate(steps):
         region = low.region(partial(_alone, step))
         ops = region.builder.ops
-        if region.dead or any(map(may_raise, ops)) or _left(low, region.state):
+        if region.dead or any(map(stays, ops)) or _left(low, region.state):
             return steps[k:]
         for op in ops:
             low.builder.append(op)
@@ -192,30 +291,22 @@ def _hoist(low: Lowering, steps: list[Step]) -> list[Step]:
     return []
 
 
-def _alone(step: Step) -> None:
-    step.run(None)
+def _alone(step: Thunk) -> None:
+    step(None)
 
 
 def _left(low: Lowering, state: State) -> bool:
     return any(state.get(("flag", low.frame.number, name), FALSE) is not FALSE for name in EXITS)
 
 
-def _traced(
-    low: Lowering, step: Step, traces: list[_Trace], rest: Callable[[], None] | None
-) -> bool | None:
-    watched, low.watched = low.watched, []
-    trace = _Trace(step, dict(low.state), low.watched)
-    traces.append(trace)
-    builder, mark = low.builder, len(low.builder.ops)
+def _watched(low: Lowering, steps: list[Thunk], watch: Watch) -> None:
+    """Lower the body of a ``try``, and note where it may raise."""
+    low.builder.watch = low.note
+    low.watches.append(watch)
     try:
-        taken = step.run(rest)
-        trace.raises = any(map(may_raise, builder.ops[mark:]))
-        return taken
+        run_sequence(low, steps)
     finally:
-        trace.later.append(dict(low.state))
-        low.watched = watched
-        if watched is not None:
-            watched.extend(trace.later)
+        low.watches.pop()
 
 
 def _known_raise(region: Region) -> BaseException | None:
@@ -237,32 +328,24 @@ def _never_catches(handler: Except, error: type[BaseException]) -> bool:
     return isinstance(kinds, (type, tuple)) and not issubclass(error, kinds)
 
 
-def _handler_state(before: State, traces: list[_Trace], main: Region) -> State:
-    """What is certain wherever the body may have raised."""
+def _handler_state(low: Lowering, before: State, states: list[State], main: Region) -> State:
+    """What is certain in all states in which the body may have raised."""
     start = dict(before)
     lists = {
         op.result: op
         for op in main.builder.ops
         if isinstance(op, Apply) and op.callee is core.make_list
     }
-    raising = [t for t in traces if t.raises]
-    keys: dict[Key, None] = {}
-    for trace in traces:
-        keys.update(dict.fromkeys(changed_keys(before, [trace.before, *trace.later])))
-    for key in keys:
+    for key in changed_keys(before, states):
         if key[0] in ("flag", "temporary") or key[2] == RETURN:
             continue  # what raises has not returned
-        if not raising:
-            continue
-        states = [s for t in raising for s in (t.before, *t.later)]
-        held = before.get(key)
-        if key[0] == "place" and all(_holds_same(held, s.get(key), lists) for s in states):
+        imported = low.session.initial.get(key[1]) if key[0] == "place" else None
+        held = before.get(key, imported)
+        found = [state.get(key, imported) for state in states]
+        if key[0] == "place" and all(_holds_same(held, f, lists) for f in found):
             continue  # only read, at a place known at run time
-        value = raising[0].before.get(key)
-        known = value is before.get(key) or isinstance(value, Static)
-        if known and all(t.before.get(key) is value and t.keeps(key) for t in raising):
-            if value is not None:
-                start[key] = value
+        if isinstance(found[0], Static) and all(f is found[0] for f in found):
+            start[key] = found[0]
         else:
             start[key] = _poison(key)
     return start
@@ -279,11 +362,49 @@ def _holds_same(old: Any, new: Any, lists: dict[Value, Apply]) -> bool:
     )
 
 
+def _leave_behind(low: Lowering, region: Region, unknown: list[Key]) -> list[Key]:
+    """Forget what a handler that returns does not know, where nobody can ask for it any more."""
+    frame, state = low.frame, region.state
+    returned = state.get(("flag", frame.number, "returned"), FALSE)
+    if region.dead or not is_static(returned, equal=True) or frame.keeps or frame.finals:
+        return []
+
+    def is_own(key: Key) -> bool:
+        return key[0] == "variable" and key[1] == frame.number and key[2] != RETURN
+
+    seen: set[int] = set()
+    work = [v for k, v in state.items() if k[0] != "place" and not is_own(k)]
+    while work:
+        value = work.pop()
+        if isinstance(value, (Closure, Lazy)) and value.frame is frame:
+            return []
+        place = getattr(value, "place", None)
+        if place is not None and place not in seen:
+            seen.add(place)
+            work.append(state.get(("place", place, "")))
+        work.extend(parts(value))
+    session = low.session
+    seen |= {*session.initial, *session.identities}
+    gone = [k for k in unknown if isinstance(state.get(k), Poison)]
+    gone = [k for k in gone if is_own(k) or (k[0] == "place" and k[1] not in seen)]
+    for key in gone:
+        del state[key]
+    return gone
+
+
+def _rebind(low: Lowering, key: Key, regions: list[Region]) -> None:
+    """A variable that is bound wherever the function goes on is no variable that may be unbound."""
+    value = low.state.get(key)
+    known = [r.state[key] for r in regions if not r.dead and key in r.state]
+    if isinstance(value, MaybeUnbound) and not any(isinstance(v, MaybeUnbound) for v in known):
+        low.state[key] = value.value
+
+
 def _poison(key: Key) -> Poison:
     if key[0] == "place":
         return Poison(
-            "a container may be half-changed when the exception was raised",
-            "change it outside the try block",
+            "a container may have been changed or not when the exception was raised",
+            "compute in the try block, and change the container after it or in else",
         )
     return Poison(
         f"{key[2]} may have been assigned or not when the exception was raised",

@@ -316,7 +316,7 @@ def store_attribute(low: Lowering, obj: Abstract, name: str, value: Abstract) ->
         contents = low.contents(obj)
         assert isinstance(contents, Fields)
         if contents.origin is None:
-            low.set_contents(obj, contents.set(name, value))
+            low.set_contents(obj, contents.set(name, low.hinted(value, name)))
             return
     low.refuse(*refusal("attribute write"))
 

@@ -40,6 +40,7 @@ from srcad.frontend.abstract import (
     DictRef,
     Entries,
     Intrinsic,
+    IteratorRef,
     ListRef,
     MaybeUnbound,
     Method,
@@ -103,6 +104,16 @@ def call(
     low: Lowering, callee: Abstract, args: list[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
     """The result of a call."""
+    handed = (*args, *keywords.values())
+    if low.watches and any(isinstance(a, IteratorRef) for a in handed):
+        with low.bit_by_bit():  # Python asks for the items while it uses them
+            return _call(low, callee, args, keywords)
+    return _call(low, callee, args, keywords)
+
+
+def _call(
+    low: Lowering, callee: Abstract, args: list[Abstract], keywords: dict[str, Abstract]
+) -> Abstract:
     match callee:
         case MaybeUnbound():
             return call(low, low.bound(callee), args, keywords)

@@ -163,7 +163,7 @@ REFUSED: dict[str, Refusal] = {
         "make the items beforehand: list(...)",
     ),
     "changed under a loop": Refusal(
-        "changing a list or dict while a loop runs over it",
+        "changing a list, dict or array while a loop runs over it",
         "loop over a copy: for v in list(xs)",
     ),
     "context manager": Refusal(

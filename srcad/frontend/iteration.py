@@ -5,8 +5,9 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
+import gast
 import numpy as np
 
 from srcad.frontend import arrays, containers, iterators, statements
@@ -49,6 +50,9 @@ from srcad.ir.types import (
     join_all,
 )
 
+Names: TypeAlias = "str | tuple[Names, ...]"
+"""A name, or those of the parts; empty for what has none."""
+
 _UNROLL = 64
 
 
@@ -65,7 +69,7 @@ def iterate(
     def bind(item: Abstract) -> None:
         statements.assign(low, target, item)
 
-    iterate_with(low, iterable, bind, body, assigned, statements.target_names(target), unrolled)
+    iterate_with(low, iterable, bind, body, assigned, _names_in(target), unrolled)
 
 
 def iterate_with(
@@ -74,20 +78,22 @@ def iterate_with(
     bind: Callable[[Abstract], None],
     body: Callable[[], None],
     assigned: set[Key],
-    names: list[str] | None = None,
+    names: Names = "",
     unrolled: bool = False,
 ) -> None:
     """Run ``body`` for every item.
 
     It is a loop at run time if the items have a common form, else unrolled.
 
+    ``names``: what the items, or their parts, are called.
     ``unrolled``: what the loop makes must have a known length, if that is possible.
     """
     refs = iterators.iterators_in(iterable)
     since = iterators.reads(low, iterable)
-    iterable = iterators.consumed(low, iterable, interleaved=True)
-    after = iterators.pause(low, refs)
-    _iterate_over(low, iterable, bind, body, assigned, names, unrolled, since)
+    with low.bit_by_bit():
+        iterable = iterators.consumed(low, iterable, interleaved=True)
+        after = iterators.pause(low, refs)
+        _iterate_over(low, iterable, bind, body, assigned, names, unrolled, since)
     if low.exits(("broke", "returned")) is False:
         low.state.update(after)
 
@@ -98,20 +104,20 @@ def _iterate_over(
     bind: Callable[[Abstract], None],
     body: Callable[[], None],
     assigned: set[Key],
-    names: list[str] | None,
+    names: Names,
     unrolled: bool,
     since: iterators.Dependences,
 ) -> None:
     frozen = set(low.session.frozen)
     before, mark = dict(low.state), low.builder.mark()
-    plan = _Streams(low, list(names or []))
+    plan = _Streams(low)
     only = _known_count(low, iterable) is None
     loop = ("loop", low.site(), getattr(low.node, "lineno", 0), low.frame.source.file)
     unrolled = unrolled or loop in low.session.buffers
     if not _unrolls(low, iterable, unrolled) and _loops(low, iterable, only):
         low.session.unrollable += not only
         try:
-            item = plan.open(iterable)
+            item = plan.open(iterable, names)
             arrays_read = TupleRef(tuple(ArrayRef(a.place) for a in _arrays_in(item)))
             key: Key = ("temporary", low.session.new_place(), "")
             if arrays_read.items:  # the loop refers to them, whatever becomes of their names
@@ -275,35 +281,50 @@ def _alike(items: tuple[Abstract, ...], only: bool) -> bool:
     )
 
 
+def _names_in(target: Any) -> Names:
+    match target:
+        case gast.Name(id=name):
+            return str(name)
+        case gast.Tuple(elts=elts) | gast.List(elts=elts):
+            starred = any(isinstance(e, gast.Starred) for e in elts)
+            return "" if starred else tuple(map(_names_in, elts))
+    return ""
+
+
+def _names_of_parts(names: Names, count: int) -> tuple[Names, ...]:
+    """What the parts of an item are called; they have no names where it has one as a whole."""
+    return names if isinstance(names, tuple) and len(names) == count else ("",) * count
+
+
 class _Streams:
     """The streams of a loop over an iterable, and the abstract item they make up."""
 
-    def __init__(self, low: Lowering, names: list[str]) -> None:
+    def __init__(self, low: Lowering) -> None:
         self.low = low
-        self.names = names
         self.streams: list[Stream] = []
         self.targets: list[Value] = []
 
-    def _target(self, stream: Stream, kind: Type) -> Value:
-        name = self.names.pop(0) if self.names else ""
-        value = Value(name, kind)
+    def _target(self, stream: Stream, kind: Type, names: Names) -> Value:
+        value = Value(names if isinstance(names, str) else "", kind)
         self.streams.append(stream)
         self.targets.append(value)
         return value
 
-    def open(self, iterable: Abstract, backward: bool = False) -> Abstract:
+    def open(self, iterable: Abstract, names: Names, backward: bool = False) -> Abstract:
+        """The item, or a part of one."""
         low = self.low
         apply = low.builder.apply
         match iterable:
             case RangeRef(start=start, stop=stop, step=step):
                 if backward:
                     start, stop, step = self._reversed(start, stop, step)
-                return self._target(Range(start, stop, step), INT)
+                return self._target(Range(start, stop, step), INT, names)
             case Static(value=range() as known):
                 ends = (known.start, known.stop, known.step)
-                return self.open(RangeRef(*map(Literal, ends)), backward)
+                return self.open(RangeRef(*map(Literal, ends)), names, backward)
             case Zip(parts=parts):
-                return TupleRef(tuple(self.open(p) for p in parts))
+                each = _names_of_parts(names, len(parts))
+                return TupleRef(tuple(map(self.open, parts, each)))
             case Enumerate(part=part, start=start_):
                 first = low.atom(start_)
                 count = low.atom(containers.length(low, self._first(part)))
@@ -312,32 +333,33 @@ class _Streams:
                     if isinstance(first, Literal) and first.value == 0
                     else apply(operator.add, first, count)
                 )
-                number = self._target(Range(first, stop, Literal(1)), INT)
-                return TupleRef((number, self.open(part)))
+                counter, rest = _names_of_parts(names, 2)
+                number = self._target(Range(first, stop, Literal(1)), INT, counter)
+                return TupleRef((number, self.open(part, rest)))
             case Reversed(part=part):
-                return self.open(part, backward=True)
+                return self.open(part, names, backward=True)
             case ListRef():
                 contents = low.contents(iterable)
                 if isinstance(contents, Held):
                     kind = contents.value.type
                     inner = kind.item if isinstance(kind, ListType) else UNKNOWN
-                    target = self._target(ItemStream(contents.value, backward), inner)
-                    arrays.handed_on(low, target, (contents.value,))
-                    return containers.wrap(low, target, element=True)
+                    item = self._target(ItemStream(contents.value, backward), inner, names)
+                    arrays.handed_on(low, item, (contents.value,))
+                    return containers.wrap(low, item, element=True)
                 assert isinstance(contents, Items)
-                return self._display(contents.items, backward)
+                return self._display(contents.items, names, backward)
             case TupleRef(items=items):
-                return self._display(items, backward)
+                return self._display(items, names, backward)
             case DictRef():
-                return self.open(containers.keys_of(low, iterable))
+                return self.open(containers.keys_of(low, iterable), names)
             case ArrayRef(place=place, path=path):
                 # the items are those of the moment: a write in the loop changes them
                 index = self._position(low.atom(containers.length(low, iterable)), backward)
                 return ArrayRef(place, (*path, View(operator.getitem, (index,))))
             case DictView():
-                return self.open(iterators.shown(low, iterable))
+                return self.open(iterators.shown(low, iterable), names)
             case Value():
-                return self._array(iterable, backward)
+                return self._array(iterable, names, backward)
         low.refuse(*refusal("iteration", type="this object"))
 
     def _position(self, count: Atom, backward: bool) -> Value:
@@ -354,7 +376,7 @@ class _Streams:
             part = part.parts[0]
         return part.part if isinstance(part, (Reversed, Enumerate)) else part
 
-    def _display(self, items: tuple[Abstract, ...], backward: bool) -> Abstract:
+    def _display(self, items: tuple[Abstract, ...], names: Names, backward: bool) -> Abstract:
         low = self.low
         atoms = tuple(map(low.atom, items))
         kind = join_all(tuple(map(atom_type, atoms)))
@@ -364,9 +386,9 @@ class _Streams:
             if known is None
             else Literal(known)
         )
-        return self._target(ItemStream(sequence, backward), kind)
+        return self._target(ItemStream(sequence, backward), kind, names)
 
-    def _array(self, value: Value, backward: bool) -> Abstract:
+    def _array(self, value: Value, names: Names, backward: bool) -> Abstract:
         low = self.low
         kind = value.type
         session = low.session
@@ -382,9 +404,9 @@ class _Streams:
                 made = session.prelude.apply(np.ndarray.tolist, value, hint=f"{value.hint}_list")
                 session.importer.lists[value] = made
             listed = session.importer.lists[value]
-            return self._target(ItemStream(listed, backward), listed.type.item)
+            return self._target(ItemStream(listed, backward), listed.type.item, names)
         if isinstance(kind, ListType):
-            return self._target(ItemStream(value, backward), kind.item)
+            return self._target(ItemStream(value, backward), kind.item, names)
         if isinstance(kind, Array) and kind.dims is not None:
             inner: Type = low.builder.typed(operator.getitem, (value, Literal(0)))
         elif isinstance(kind, Array):
@@ -393,9 +415,9 @@ class _Streams:
             inner = UNKNOWN if isinstance(kind, Unknown) else OBJECT
         if isinstance(kind, NumPyScalar):
             low.refuse(*refusal("iteration", type="a number"))
-        target = self._target(ItemStream(value, backward), inner)
-        arrays.handed_on(low, target, (value,))
-        return target
+        item = self._target(ItemStream(value, backward), inner, names)
+        arrays.handed_on(low, item, (value,))
+        return item
 
     def _reversed(self, start: Atom, stop: Atom, step: Atom) -> tuple[Atom, Atom, Atom]:
         known = literal_values((start, stop, step))

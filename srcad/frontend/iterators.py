@@ -20,6 +20,7 @@ from srcad.errors import UnsupportedSyntax
 from srcad.frontend import attributes, calls, containers, expressions, methods, statements
 from srcad.frontend.abstract import (
     Abstract,
+    ArrayRef,
     Closure,
     Cursor,
     DictRef,
@@ -59,6 +60,11 @@ def consumed(low: Lowering, value: Abstract, *, interleaved: bool = False) -> Ab
 
     ``interleaved`` says that other code runs between the items.
     """
+    with low.bit_by_bit():
+        return _consumed(low, value, interleaved)
+
+
+def _consumed(low: Lowering, value: Abstract, interleaved: bool) -> Abstract:
     match value:
         case MaybeUnbound():
             return consumed(low, low.bound(value), interleaved=interleaved)
@@ -161,7 +167,7 @@ def take_next(low: Lowering, ref: IteratorRef) -> tuple[Abstract, int]:
     check_unchanged(low, cursor.since)
     source, since = cursor.source, cursor.since
     if isinstance(source, (Zip, Enumerate, Reversed, Lazy, DictView, DictRef, SetRef, IteratorRef)):
-        since = reads(low, source)
+        since = {**reads(low, source), **_arrays_read(low, source)}
         source = consumed(low, source, interleaved=True)
         if isinstance(source, (Zip, Enumerate, Reversed, DictView, DictRef, SetRef)):
             items = containers.items_of(low, source)
@@ -246,21 +252,31 @@ def reads(low: Lowering, value: Abstract) -> Dependences:
         case Zip() | Enumerate() | Reversed():
             return {k: v for part in parts(value) for k, v in reads(low, part).items()}
         case Lazy():
-            return _all_reads(low, value)
+            return all_reads(low, value)
         case MaybeUnbound(value=inner):
             return reads(low, inner)
     return {}
 
 
-def _all_reads(low: Lowering, value: Abstract) -> dict[Key, Dependence]:
-    """All that the code and the containers in an iterable can get at."""
+def _arrays_read(low: Lowering, value: Abstract) -> dict[Key, Dependence]:
+    """The arrays that an iterable runs over, whose numbers are those of the moment."""
+    match value:
+        case ArrayRef(place=place):
+            return {("place", place, ""): Dependence(low.held_in(low.state, place), "items")}
+        case Zip() | Enumerate() | Reversed():
+            return {k: v for part in parts(value) for k, v in _arrays_read(low, part).items()}
+    return {}
+
+
+def all_reads(low: Lowering, value: Abstract) -> dict[Key, Dependence]:
+    """All that the code and the containers in a value can get at."""
     found: dict[Key, Dependence] = {}
     pending: list[Any] = [value]
     while pending:
         item = pending.pop()
         keys: list[Key] = []
         match item:
-            case ListRef() | DictRef() | ObjectRef() | SetRef():
+            case ListRef() | DictRef() | ObjectRef() | SetRef() | ArrayRef():
                 keys = [("place", item.place, "")]
             case IteratorRef():
                 found.update(reads(low, item))

@@ -14,7 +14,7 @@ import enum
 import functools
 import operator
 import types
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextvars import ContextVar
 from typing import Any
 
@@ -98,8 +98,10 @@ current: ContextVar[Importer | None] = ContextVar("current", default=None)
 class Importer:
     """Brings live objects into one session."""
 
-    def __init__(self, exact: bool) -> None:
+    def __init__(self, exact: bool, parameters: Container[str] = ()) -> None:
         self.exact = exact
+        self.letters = [n for n in "nmkpqrst" if n not in parameters]
+        """Names of sizes: a parameter of that name would be taken for the size."""
         self.session: Session | None = None
         self.captures: dict[Any, Capture] = {}
         self.sizes: dict[int, str] = {}
@@ -119,6 +121,7 @@ class Importer:
         """The importer of a rule body: its captures are those of the function it goes into."""
         made = Importer(self.exact)
         made.captures, made.sizes, made.sized = self.captures, self.sizes, self.sized
+        made.letters = self.letters
         return made
 
     # ---- types
@@ -144,9 +147,8 @@ class Importer:
         if size < SMALLEST:
             return size
         if size not in self.sizes:
-            letters = "nmkpqrst"
             count = len(self.sizes)
-            self.sizes[size] = letters[count] if count < len(letters) else f"n{count}"
+            self.sizes[size] = self.letters[count] if count < len(self.letters) else f"n{count}"
         return Dim(self.sizes[size])
 
     def fixed(self, size: Any) -> int | None:

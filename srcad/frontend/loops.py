@@ -107,6 +107,18 @@ def lower_loop(
 
     ``body`` binds the targets and lowers one iteration.
     """
+    with low.bit_by_bit():
+        _lower_loop(low, assigned, body, test, streams, targets)
+
+
+def _lower_loop(
+    low: Lowering,
+    assigned: set[Key],
+    body: Callable[[], None],
+    test: Callable[[], Atom] | None,
+    streams: tuple[Stream, ...],
+    targets: tuple[Value, ...],
+) -> None:
     for name in EXITS:  # no exit has been taken where a loop begins
         low.state.pop(("flag", low.frame.number, name), None)
     before, mark = low.state, low.builder.mark()

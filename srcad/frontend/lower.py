@@ -149,7 +149,7 @@ def _lower_with(
     exact: bool,
     buffers: frozenset[Any],
 ) -> Lowered:
-    importer = Importer(exact)
+    importer = Importer(exact, {name for name, _ in (*args, *keywords)})
     prelude = Builder(None, exact=exact)
     session = Session(library, exact, prelude, importer, buffers=buffers)
     importer.session = session

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
+from srcad import runtime
 from srcad.errors import Place, SourceError, UnsupportedSyntax
 from srcad.frontend.abstract import (
     FALSE,
@@ -59,7 +60,7 @@ from srcad.frontend.abstract import (
 from srcad.frontend.fence import refusal
 from srcad.frontend.scopes import Scope
 from srcad.frontend.source import FunctionSource
-from srcad.ir import Atom, FunctionRef, Literal, Loc, Value
+from srcad.ir import Atom, FunctionRef, Literal, Loc, Op, Value
 from srcad.ir.build import Builder
 from srcad.ir.core import (
     check_bound,
@@ -71,7 +72,6 @@ from srcad.ir.core import (
 )
 from srcad.ir.infer import atom_type
 from srcad.ir.places import place_of
-from srcad.ir.tree import dataclass_of
 from srcad.ir.types import OBJECT, Number, Type
 
 if TYPE_CHECKING:
@@ -145,6 +145,8 @@ class Frame:
     """Where it was called; None in the outermost function."""
     keeps: bool = False
     """Whether a closure made here may outlive the activation."""
+    finals: int = 0
+    """How many ``finally`` blocks still run when it is left here."""
 
 
 @dataclass(eq=False)
@@ -227,6 +229,16 @@ class Session:
         return self.places
 
 
+@dataclass(slots=True, eq=False)
+class Watch:
+    """What is certain where the body of a ``try`` raises what its handlers may catch."""
+
+    counts: Callable[[Op], bool]
+    """Whether an operation may raise such an exception."""
+    states: list[State] = field(default_factory=list)
+    """The states in which one may be raised."""
+
+
 class Lowering:
     """The cursor; see the module."""
 
@@ -241,8 +253,10 @@ class Lowering:
         self.nodes: list[Any] = []
         self.expression: Any = None
         """The expression being evaluated."""
-        self.watched: list[State] | None = None
-        """The states at the ends of regions, for whoever asks: those of dead ones too."""
+        self.watches: list[Watch] = []
+        """The ``try`` blocks around the cursor."""
+        self.ends: list[State] = []
+        """The states at the ends of regions in what Python does bit by bit."""
 
     # ---- places in the source
 
@@ -307,8 +321,8 @@ class Lowering:
                 run()
             except Unreachable:
                 self.dead = True
-            if self.watched is not None:
-                self.watched.append(self.state)
+            if self.watches:
+                self.ends.append(self.state)
             return Region(self.builder, self.state, self.dead)
         finally:
             self.builder, self.state, self.dead = before
@@ -325,6 +339,29 @@ class Lowering:
         finally:
             region.state, region.dead = self.state, self.dead
             self.builder, self.state, self.dead = before
+
+    def note(self, op: Op) -> None:
+        """Note the state in which an operation may raise."""
+        for watch in self.watches:
+            if watch.counts(op):
+                watch.states.append(dict(self.state))
+
+    @contextmanager
+    def bit_by_bit(self) -> Iterator[None]:
+        """Lower what Python does in steps: where one may raise, others may have been done."""
+        if not self.watches:
+            yield
+            return
+        counts = [len(w.states) for w in self.watches]
+        around, self.ends = self.ends, []
+        try:
+            yield
+        finally:
+            self.ends.append(dict(self.state))
+            for watch, count in zip(self.watches, counts, strict=True):
+                if len(watch.states) > count:
+                    watch.states += self.ends
+            self.ends = [*around, *self.ends]
 
     # ---- variables and flags
 
@@ -572,7 +609,7 @@ class Lowering:
         pairs = zip(contents.names, contents.values, strict=True)
         fields = [a for n, v in pairs for a in (Literal(n), self.atom(v))]
         return self.builder.apply(
-            dataclass_of, Literal(ref.cls), self.builder.apply(make_dict, *fields)
+            runtime.dataclass_of, Literal(ref.cls), self.builder.apply(make_dict, *fields)
         )
 
     def bound(self, value: MaybeUnbound) -> Abstract:

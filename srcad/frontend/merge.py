@@ -207,7 +207,8 @@ class Merger:
     def _index(self, atoms: list[Atom | None]) -> Atom:
         kind = join_all(tuple(atom_type(a) for a in atoms if a is not None))
         first, *rest = (a for a in atoms if a is not None)
-        fixed = isinstance(first, Literal) or not self.force
+        # an index that one path alone has may be made in it
+        fixed = isinstance(first, Literal) or not (self.force or None in atoms)
         if fixed and all(same_atom(a, first) for a in rest):
             return first
         return self.leaf("", atoms, kind)

@@ -70,7 +70,11 @@ def _log(low: Lowering, ref: ListRef, item: Abstract) -> Abstract:
 
 
 def _extend(low: Lowering, ref: ListRef, more: Abstract) -> Abstract:
-    more = iterators.consumed(low, more)
+    with low.bit_by_bit():  # it grows by one item after the other
+        return _extend_by(low, ref, iterators.consumed(low, more))
+
+
+def _extend_by(low: Lowering, ref: ListRef, more: Abstract) -> Abstract:
     found = containers.items_of(low, more)
     contents = low.contents(ref)
     if found is not None and not isinstance(more, Value):
@@ -210,9 +214,10 @@ def _dict_pop(
 def _dict_update(
     low: Lowering, ref: DictRef, other: Abstract | None = None, **named: Abstract
 ) -> Abstract:
-    pairs = [] if other is None else containers.entries(low, other)
-    for key, value in [*pairs, *named.items()]:
-        containers.set_item(low, ref, Static(key), value)
+    with low.bit_by_bit():
+        pairs = [] if other is None else containers.entries(low, other)
+        for key, value in [*pairs, *named.items()]:
+            containers.set_item(low, ref, Static(key), value)
     return NONE
 
 

@@ -10,7 +10,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
-from srcad.frontend import arrays, calls
+from srcad.frontend import arrays, calls, iterators
 from srcad.frontend.abstract import (
     Abstract,
     ArrayRef,
@@ -44,12 +44,27 @@ class Outlined:
     """A recursive function, lowered for one kind of arguments."""
 
     ref: FunctionRef
+    around: iterators.Dependences
+    """What its code reads of the functions around it, as it was when it was lowered."""
     result: Any = None
     """The abstract result, in values of its own; None until a path returns."""
     leaves: tuple[Value, ...] = ()
     extras: tuple[Value, ...] = ()
     """Values of the surrounding function that it reads."""
     done: bool = False
+
+    def is_stale(self, low: Lowering) -> bool:
+        """Whether what it reads is something else by now."""
+        return self.done and any(d.differs(low.state.get(k)) for k, d in self.around.items())
+
+
+def _all_around(
+    low: Lowering, code: calls.Code, bound: dict[str, Abstract]
+) -> iterators.Dependences:
+    given = [v for v in bound.values() if not isinstance(v, (ListRef, DictRef))]
+    if code.parent is not None:
+        given.append(Closure(code.name, code.node, code.parent, (), ()))
+    return iterators.all_reads(low, TupleRef(tuple(given)))
 
 
 def call_outlined(
@@ -59,8 +74,8 @@ def call_outlined(
     session = low.session
     bound = {name: low.read(value) for name, value in bound.items()}  # it may not write them
     made: Outlined | None = session.outlined.get(key)
-    if made is None:
-        made = Outlined(FunctionRef(code.name))
+    if made is None or made.is_stale(low):
+        made = Outlined(FunctionRef(code.name), _all_around(low, code, bound))
         session.outlined[key] = made
         try:
             lower_outlined(low, code, bound, key, made)

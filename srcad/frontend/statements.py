@@ -38,7 +38,7 @@ from srcad.frontend.abstract import (
     Static,
     TupleRef,
 )
-from srcad.frontend.attempts import Except, Step, lower_try, lower_with
+from srcad.frontend.attempts import Except, lower_try, lower_with
 from srcad.frontend.control import Thunk, branch, run_sequence
 from srcad.frontend.fence import refusal
 from srcad.frontend.loops import lower_loop
@@ -177,18 +177,6 @@ def variables(low: Lowering, names: set[str]) -> set[Key]:
 
 
 # ---- assignment
-
-
-def target_names(target: Any) -> list[str]:
-    """The names in a target, in order; empty for what is no name."""
-    match target:
-        case gast.Name(id=name):
-            return [name]
-        case gast.Tuple(elts=elts) | gast.List(elts=elts):
-            return [n for e in elts for n in target_names(e)]
-        case gast.Starred(value=value):
-            return target_names(value)
-    return [""]
 
 
 def assign(low: Lowering, target: Any, value: Abstract) -> None:
@@ -420,10 +408,7 @@ def run_with(low: Lowering, items: list[Any], body: list[Any]) -> None:
     if isinstance(manager, Static) and manager.value is contextlib.suppress:
         kinds = [low.atom(expressions.evaluate(low, a)) for a in first.context_expr.args]
         handlers = [Except(kind, None, lambda error: None) for kind in kinds]
-        if others:
-            lower_try(low, [_whole(low, others, body)], handlers, [], [])
-        else:
-            lower_try(low, steps_of(low, body), handlers, [], [])
+        lower_try(low, _steps(low, others, body), handlers, [], [])
         return
     if isinstance(manager, TupleRef):  # contextlib.nullcontext(value)
         if first.optional_vars is not None:
@@ -437,7 +422,7 @@ def run_with(low: Lowering, items: list[Any], body: list[Any]) -> None:
             return
     target = None
     if first.optional_vars is not None:
-        name = target_names(first.optional_vars)[0]
+        name = first.optional_vars.id if isinstance(first.optional_vars, gast.Name) else ""
         target = Value(name, OBJECT)
 
     def inner() -> None:
@@ -462,8 +447,12 @@ def _run_within(
     found = calls.call(low, attributes.get_attribute(low, manager, "__enter__"), [], {})
     if target is not None:
         assign(low, target, found)
-    steps = [_whole(low, others, body)] if others else steps_of(low, body)
-    lower_try(low, steps, [], [], [leave])
+    lower_try(low, _steps(low, others, body), [], [], [leave])
+
+
+def _steps(low: Lowering, others: list[Any], body: list[Any]) -> list[Thunk]:
+    """What a context manager looks after: the statements, or those that come after it in one."""
+    return [lambda _: run_with(low, others, body)] if others else _thunks(low, body)
 
 
 def _jumps(body: list[Any]) -> bool:
@@ -495,46 +484,11 @@ def run_try(low: Lowering, node: Any) -> None:
         name = handler.name.id if isinstance(handler.name, gast.Name) else handler.name
         handlers.append(Except(kinds, name, partial(_handle, low, handler.body, name)))
     orelse, final = _thunks(low, node.orelse), _thunks(low, node.finalbody)
-    lower_try(low, steps_of(low, node.body), handlers, orelse, final)
+    lower_try(low, _thunks(low, node.body), handlers, orelse, final)
 
 
 def _thunks(low: Lowering, body: list[Any]) -> list[Thunk]:
     return [partial(run_statement, low, s) for s in body]
-
-
-def steps_of(low: Lowering, body: list[Any]) -> list[Step]:
-    """The statements of a ``try``, with what they assign."""
-    return [
-        Step(
-            partial(run_statement, low, s),
-            frozenset(variables(low, bound_names([s]))),
-            frozenset(variables(low, set(_assigned_last(s)))),
-        )
-        for s in body
-    ]
-
-
-def _whole(low: Lowering, items: list[Any], body: list[Any]) -> Step:
-    def run(rest: Callable[[], None] | None) -> None:
-        run_with(low, items, body)
-
-    return Step(run, frozenset(variables(low, bound_names(body))), frozenset())
-
-
-def _assigned_last(node: Any) -> list[str]:
-    """The names that a statement assigns once all in it that may raise has been evaluated."""
-    match node:
-        case gast.Assign(targets=targets):
-            parts = targets
-            if len(targets) == 1 and isinstance(targets[0], (gast.Tuple, gast.List)):
-                parts = targets[0].elts
-            if not all(isinstance(t, gast.Name) for t in parts):
-                return []
-            inner = bound_names([gast.Expr(node.value)])
-            return [t.id for t in parts if t.id not in inner]
-        case gast.AnnAssign(target=gast.Name(id=name)) | gast.AugAssign(target=gast.Name(id=name)):
-            return [name]
-    return []
 
 
 def _handle(low: Lowering, body: list[Any], name: str | None, error: Abstract | None) -> None:

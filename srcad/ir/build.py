@@ -17,7 +17,7 @@ from __future__ import annotations
 import builtins
 import math
 import operator
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,13 @@ from srcad.ir.core import (
 )
 from srcad.ir.folding import fold_literals, fold_ufunc
 from srcad.ir.infer import atom_type, result_type
-from srcad.ir.numbers import in_floats, is_narrow, is_real_number, scalars_as_python
+from srcad.ir.numbers import (
+    in_floats,
+    is_narrow,
+    is_real_number,
+    number_kind,
+    scalars_as_python,
+)
 from srcad.ir.sharing import SHAPE, views
 from srcad.ir.simplify import SIMPLIFY
 from srcad.ir.simplify.defaults import without_defaults
@@ -59,7 +65,7 @@ from srcad.ir.types import (
     dims_of,
     same_shape,
 )
-from srcad.ir.walk import map_atoms, results
+from srcad.ir.walk import map_atoms, overwritten, results
 
 ZERO, ONE = Literal(0.0), Literal(1.0)
 
@@ -77,6 +83,9 @@ MATH: dict[Callable[..., Any], Callable[..., Any]] = {
         **{"arc" + n: "a" + n for n in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
         "arctan2": "atan2",
         "exp2": "exp2",
+        "power": "pow",
+        "float_power": "pow",
+        "fmod": "fmod",
         "deg2rad": "radians",
         "rad2deg": "degrees",
         "isnan": "isnan",
@@ -86,6 +95,9 @@ MATH: dict[Callable[..., Any], Callable[..., Any]] = {
     if hasattr(math, other)
 }
 """NumPy's elementary functions and their counterparts for Python floats."""
+
+_FLOAT_ONLY = frozenset({math.pow, math.fmod})
+"""Of two integers NumPy's function gives an integer, and this a float."""
 
 OPERATORS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.add: operator.add,
@@ -150,6 +162,8 @@ class Builder:
         """Values of the function that this is a derivative of that may not exist at run time."""
         self.standing: dict[Value, Atom] = parent.standing if parent else {}
         """Differentials, and the arguments that they stand for: their shapes are the same."""
+        self.watch: Callable[[Op], None] | None = parent.watch if parent else None
+        """Is told of each operation, when it is made."""
         self._written: set[Value] = parent._written if parent else set()
         """Versions that a write has consumed."""
         self._definitions: dict[Value, Apply] = {}
@@ -186,7 +200,7 @@ class Builder:
                 return known
         result = Value(hint, self.typed(callee, args, pairs))
         op = Apply(callee, args, pairs, result, self.loc)
-        self.ops.append(op)
+        self._add(op)
         self._definitions[result] = op
         if key is not None:
             self._computed[key] = result
@@ -210,7 +224,7 @@ class Builder:
         """The result of a pure call whose type the caller knows better."""
         result = Value(hint, kind)
         op = Apply(callee, args, (), result, self.loc)
-        self.ops.append(op)
+        self._add(op)
         self._definitions[result] = op
         return result
 
@@ -286,7 +300,7 @@ class Builder:
         self, callee: Callable[..., Any], *args: Atom, result: Value | None = None, **keywords: Atom
     ) -> Value | None:
         """A call that is kept, in order."""
-        self.ops.append(Effect(callee, args, tuple(keywords.items()), result, self.loc))
+        self._add(Effect(callee, args, tuple(keywords.items()), result, self.loc))
         return result
 
     def update(
@@ -300,9 +314,7 @@ class Builder:
     ) -> Value:
         """A write in place; the next version of the target."""
         version = Value(target.hint, kind if kind is not None else target.type)
-        if isinstance(target.type, Array):
-            self._written.add(target)
-        self.ops.append(Update(callee, target, args, version, result, self.loc, path))
+        self.append(Update(callee, target, args, version, result, self.loc, path))
         return version
 
     def accumulate(self, target: Atom, index: Atom | None, term: Atom, hint: str = "") -> Value:
@@ -322,7 +334,7 @@ class Builder:
         else:
             kind = atom_type(target)
         version = Value(hint or (target.hint if isinstance(target, Value) else ""), kind)
-        self.ops.append(Accumulate(target, index, term, version, self.loc))
+        self._add(Accumulate(target, index, term, version, self.loc))
         return version
 
     def _repeated(self, target: Atom, term: Atom) -> Atom | None:
@@ -354,26 +366,37 @@ class Builder:
         for op in made:
             self.append(op)
 
-    def mark(self) -> tuple[int, int, int]:
+    def mark(self) -> tuple[int, int]:
         """A point to which ``rewind`` can return."""
-        return len(self.ops), len(self._definitions), len(self._computed)
+        return len(self.ops), len(self._definitions)
 
-    def rewind(self, mark: tuple[int, int, int]) -> None:
+    def rewind(self, mark: tuple[int, int]) -> None:
         """Take back the operations made since, and what is known of them."""
-        count, defined, computed = mark
+        count, defined = mark
+        gone = {r for op in self.ops[count:] for r in results(op)}
         del self.ops[count:]
         while len(self._definitions) > defined:
             self._definitions.popitem()
-        while len(self._computed) > computed:
-            self._computed.popitem()
+        for key in [k for k, value in self._computed.items() if value in gone]:
+            del self._computed[key]
+
+    def _add(self, op: Op) -> None:
+        self.ops.append(op)
+        if self.watch is not None:
+            self.watch(op)
 
     def append(self, op: Op) -> None:
         """An operation made elsewhere."""
-        self.ops.append(op)
+        self._add(op)
         if isinstance(op, Apply):
             self._definitions[op.result] = op
         else:
             self._others.update(results(op))
+            self.write_over(overwritten(op))
+
+    def write_over(self, versions: Iterable[Value]) -> None:
+        """Note versions that are written from here on: by what comes next, or by a loop around."""
+        self._written.update(v for v in versions if isinstance(v.type, Array))
 
     def block(self, params: tuple[Value, ...], yields: tuple[Atom, ...]) -> Block:
         """The finished block."""
@@ -453,9 +476,11 @@ class Builder:
         if self.exact or not isinstance(callee, np.ufunc):
             return callee
         other = MATH.get(callee) or OPERATORS.get(callee)
-        if other is not None and all(is_real_number(a) for a in args):
-            return other
-        return callee
+        if other is None or not all(is_real_number(a) for a in args):
+            return callee
+        if other in _FLOAT_ONLY and not any(number_kind(a) == "float" for a in args):
+            return callee
+        return other
 
     def _simplified(self, callee: Callable[..., Any], args: tuple[Atom, ...]) -> Atom | None:
         rule = SIMPLIFY.get(callee)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import keyword
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from srcad.ir.core import Apply, If, Op, Update, Value
 
@@ -32,8 +32,13 @@ def identifier(hint: str) -> str:
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
-def name_after(op: Op | None, value: Value) -> str:
+def name_after(value: Value, made: Mapping[Value, Op]) -> str:
     """A name for a value by the operation that makes it; empty if that says nothing."""
+    op = made.get(value)
+    if isinstance(op, If):
+        handed = list(_handed_on(op, value))
+        names = {v.hint or name_after(v, made) for v in handed}
+        return names.pop() if len(names) == 1 and not handed[0].hint else "choice" * bool(names)
     if not isinstance(op, (Apply, Update)) or (isinstance(op, Update) and value is not op.result):
         return ""
     name = getattr(op.callee, "__name__", "value")
@@ -47,9 +52,16 @@ def name_of(value: Value, made: Mapping[Value, Op]) -> str:
         return value.hint
     op = made.get(value)
     if isinstance(op, If):
-        place = op.results.index(value)
-        for side in (op.then, op.orelse):
-            handed = side.yields[place]
-            if isinstance(handed, Value):
-                return name_of(handed, made)
-    return name_after(op, value) or "value"
+        first = next(_handed_on(op, value), None)
+        if first is not None:
+            return name_of(first, made)
+    return name_after(value, made) or "value"
+
+
+def _handed_on(op: If, result: Value) -> Iterator[Value]:
+    """The values that the branches hand on as a result."""
+    place = op.results.index(result)
+    for side in (op.then, op.orelse):
+        handed = side.yields[place]
+        if isinstance(handed, Value):
+            yield handed

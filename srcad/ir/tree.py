@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar
 
+from srcad import runtime
+
 L = TypeVar("L")
 M = TypeVar("M")
 
@@ -57,15 +59,7 @@ def build(cls: type, keys: tuple[Any, ...], items: tuple[Any, ...]) -> Any:
         return cls(*items)
     if issubclass(cls, (tuple, list)):
         return cls(items)
-    return dataclass_of(cls, dict(zip(keys, items, strict=True)))
-
-
-def dataclass_of(cls: type, fields: dict[str, Any]) -> Any:
-    """An instance of a dataclass with the given fields, without running its ``__init__``."""
-    instance: Any = object.__new__(cls)
-    for name, value in fields.items():
-        object.__setattr__(instance, name, value)
-    return instance
+    return runtime.dataclass_of(cls, dict(zip(keys, items, strict=True)))
 
 
 def leaves(tree: Tree[L]) -> Iterator[L]:

@@ -286,3 +286,20 @@ def copy_block(block: Block, mapping: dict[Value, Atom]) -> Block:
     params = tuple(map(define, block.params))
     ops = tuple(map_atoms(op, read, define) for op in block.ops)
     return Block(params, ops, tuple(map(read, block.yields)))
+
+
+def overwritten(op: Op) -> dict[Value, None]:
+    """The versions from around an operation that it, or a block in it, writes over."""
+    if isinstance(op, Update):
+        return {op.target: None}
+    found: dict[Value, None] = {}
+    for block in blocks(op):
+        for inner in block.ops:
+            found.update(overwritten(inner))
+    if isinstance(op, (For, While)):
+        for block in blocks(op):
+            params = block.params[len(block.params) - len(op.carried) :]
+            for param, init in zip(params, op.carried, strict=True):
+                if param in found and isinstance(init, Value):
+                    found[init] = None
+    return found

@@ -24,6 +24,7 @@ from srcad.ir.walk import map_atoms, map_blocks
 _OPERATORS = {
     operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod,
     operator.pow, operator.neg, operator.pos, abs, operator.getitem, make_tuple, slice,
+    operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne,
 }  # fmt: skip
 
 

@@ -12,16 +12,17 @@ An ``if`` left without results and operations goes away with dead code.
 from __future__ import annotations
 
 import operator
+from collections.abc import Container
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from srcad.ir import Apply, Atom, Block, For, Function, If, Literal, Value, While
+from srcad.ir import Apply, Atom, Block, For, Function, If, Literal, Op, Value, While
 from srcad.ir.folding import fold_literals
 from srcad.ir.infer import atom_type
 from srcad.ir.types import BOOL, Array, Number
-from srcad.ir.walk import all_ops, blocks, map_atoms, operands, results
+from srcad.ir.walk import all_ops, blocks, map_atoms, map_blocks, operands, results
 
 
 def fold_control(function: Function) -> Function:
@@ -46,12 +47,7 @@ def _folded(function: Function) -> Function:
         mapping[value] = atom
     _rename(function, mapping, set(found))
 
-    def read(atom: Atom) -> Atom:
-        return mapping.get(atom, atom) if isinstance(atom, Value) else atom
-
-    ops = tuple(map_atoms(op, read, lambda v: v) for op in function.body.ops)
-    yields = tuple(map(read, function.body.yields))
-    return replace(function, body=Block(function.body.params, ops, yields))
+    return replace(function, body=_reading(function.body, mapping))
 
 
 def _read_values(block: Block) -> set[Value]:
@@ -95,6 +91,61 @@ def _collect_steady(op: For | While, mapping: dict[Value, Atom]) -> None:
         if isinstance(op, While):
             mapping[op.test.params[k]] = init
         mapping[param] = mapping[op.results[k]] = init
+
+
+def without_steady(block: Block) -> Block:
+    """The block with loops that carry only what they change."""
+    while True:
+        steady: dict[Value, Atom] = {}
+        for op in all_ops(block):
+            if isinstance(op, (For, While)):
+                _collect_steady(op, steady)
+        if not steady:
+            return block
+        for value, atom in steady.items():
+            while isinstance(atom, Value) and atom in steady:
+                atom = steady[atom]
+            steady[value] = atom
+        block = _lighter(_reading(block, steady), steady)
+
+
+def _reading(block: Block, mapping: dict[Value, Atom]) -> Block:
+    """The block, reading what some values are known to be."""
+
+    def read(atom: Atom) -> Atom:
+        return mapping.get(atom, atom) if isinstance(atom, Value) else atom
+
+    ops = tuple(map_atoms(op, read, lambda v: v) for op in block.ops)
+    return Block(block.params, ops, tuple(map(read, block.yields)))
+
+
+def _lighter(block: Block, steady: Container[Value]) -> Block:
+    """The block with loops that do not carry what is steady."""
+
+    def lighter(op: Op) -> Op:
+        op = map_blocks(op, lambda b: _lighter(b, steady))
+        return _carrying_less(op, steady) if isinstance(op, (For, While)) else op
+
+    return Block(block.params, tuple(map(lighter, block.ops)), block.yields)
+
+
+def _carrying_less(op: For | While, steady: Container[Value]) -> For | While:
+    count = len(op.results)
+    keep = [k for k in range(count) if op.results[k] not in steady]
+    if len(keep) == count:
+        return op
+    targets, params = op.body.params[:-count], op.body.params[-count:]
+    body = Block(
+        (*targets, *(params[k] for k in keep)),
+        op.body.ops,
+        (*(op.body.yields[k] for k in keep), *op.body.yields[count:]),
+    )
+    carried = tuple(op.carried[k] for k in keep)
+    found = tuple(op.results[k] for k in keep)
+    if isinstance(op, For):
+        return replace(op, carried=carried, body=body, results=found)
+    test = Block(tuple(op.test.params[k] for k in keep), op.test.ops, op.test.yields)
+    return replace(op, carried=carried, test=test, body=body, results=found)
 
 
 def _known(op: Apply) -> Atom | None:

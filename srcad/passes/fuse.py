@@ -43,6 +43,7 @@ from srcad.ir.core import literal_values, make_list, make_tuple
 from srcad.ir.infer import atom_type
 from srcad.ir.types import INT, ListType, Number
 from srcad.ir.walk import all_ops, blocks, map_atoms, map_blocks, operands, results, values_read
+from srcad.passes.choices import merged_choices
 from srcad.passes.common import without_recomputed
 
 _BACKWARD = slice(None, None, -1)
@@ -59,7 +60,7 @@ def _block(block: Block) -> Block:
         changed = False
         for k, op in enumerate(block.ops):
             if isinstance(op, For) and op.loc is not None and op.loc.reverse:
-                made = _with_fused(block, k)
+                made = _with_fused(block, k) or _straightened(block, k)
                 if made is not None:
                     block, changed = made, True
                     break
@@ -180,6 +181,9 @@ def _same_range(forward: For, back: Range, made: dict[Value, Op]) -> int | None:
 
 
 def _is_backward(stream: Range, back: Range, made: dict[Value, Op]) -> bool:
+    """Whether a range is another backward, or the same: then its numbers are not asked for."""
+    if stream == back:
+        return True
     known = literal_values((stream.start, stream.stop, stream.step))
     turned = literal_values((back.start, back.stop, back.step))
     if known is not None and turned is not None:
@@ -298,15 +302,8 @@ def _common_sum(op: If, sides: tuple[Block, Block], now: Value) -> Value | None:
 
 def _put_together(block: Block, start: int, at: int, pair: _Pair) -> Block | None:
     forward, reverse = pair.forward, pair.reverse
-    count = len(reverse.streams)
-    body = reverse.body
-    lists: set[int] = set()
-    for k, param in enumerate(body.params[count:]):
-        if not _adds_up(body, param, body.yields[k]):
-            return None
-        if isinstance(param.type, ListType) and _is_appended(body, param):
-            lists.add(k)
-    if any(isinstance(op, (Effect, Call, With, Try)) for op in all_ops(body)):
+    lists = _appended_lists(reverse)
+    if lists is None:
         return None
     between = block.ops[start + 1 : at]
     early = _moved_before(between, forward, pair)
@@ -322,8 +319,47 @@ def _put_together(block: Block, start: int, at: int, pair: _Pair) -> Block | Non
         return None
     loop, more = _fused(pair, lists)
     late = [op for op in between if op not in early and op not in counts]
-    rest = [op for op in block.ops[at + 1 :] if op not in turned]
-    ops = [*block.ops[:start], *early, *more, loop, *late, *rest]
+    ops = [*block.ops[:start], *early, *more, loop, *late, *block.ops[at + 1 :]]
+    tape_start = None if pair.tape is None else forward.carried[pair.tape]
+    ops = [op for op in ops if not (isinstance(op, Apply) and op.result is tape_start)]
+    return _in_order(Block(block.params, tuple(ops), block.yields), reverse, turned)
+
+
+def _straightened(block: Block, at: int) -> Block | None:
+    """A reverse loop whose order does not matter goes forward, if that saves turning lists round.
+
+    It has no loop to go into, where nobody asks for what that computes.
+    """
+    reverse = block.ops[at]
+    assert isinstance(reverse, For)
+    match reverse.streams:
+        case (Items(sequence=sequence, backward=True),) if not reverse.stops:
+            lists = _appended_lists(reverse)
+            turned = _turned_back(block, reverse, lists) if lists else None
+            if turned is None:
+                return None
+            loop = replace(reverse, streams=(Items(sequence),))
+            ops = (*block.ops[:at], loop, *block.ops[at + 1 :])
+            return _in_order(Block(block.params, ops, block.yields), reverse, turned)
+    return None
+
+
+def _appended_lists(reverse: For) -> set[int] | None:
+    """The lists that a loop appends to; None if its order matters."""
+    body = reverse.body
+    lists: set[int] = set()
+    for k, param in enumerate(body.params[len(reverse.streams) :]):
+        if not _adds_up(body, param, body.yields[k]):
+            return None
+        if isinstance(param.type, ListType) and _is_appended(body, param):
+            lists.add(k)
+    if any(isinstance(op, (Effect, Call, With, Try)) for op in all_ops(body)):
+        return None
+    return lists
+
+
+def _in_order(block: Block, reverse: For, turned: dict[Op, int]) -> Block:
+    """The block with lists used as they are that it brings into order."""
     names: dict[Value, Atom] = {
         op.result: reverse.results[k] for op, k in turned.items() if isinstance(op, Apply)
     }
@@ -331,9 +367,7 @@ def _put_together(block: Block, start: int, at: int, pair: _Pair) -> Block | Non
     def read(atom: Atom) -> Atom:
         return names.get(atom, atom) if isinstance(atom, Value) else atom
 
-    tape_start = None if pair.tape is None else forward.carried[pair.tape]
-    ops = [op for op in ops if not (isinstance(op, Apply) and op.result is tape_start)]
-    made = tuple(map_atoms(op, read, lambda v: v) for op in ops)
+    made = tuple(map_atoms(op, read, lambda v: v) for op in block.ops if op not in turned)
     return Block(block.params, made, tuple(map(read, block.yields)))
 
 
@@ -457,6 +491,8 @@ def _fused(pair: _Pair, lists: set[int]) -> tuple[For, list[Op]]:
             names[made.result] = packed.args[made.args[1].value]
         else:
             ops.append(made)
+    if parts and not any(pair.item in values_read(op) for op in ops):
+        ops = [op for op in ops if op is not packed]
     more: list[Op] = []
     streams = forward.streams
     targets = body.params[:count]
@@ -475,7 +511,7 @@ def _fused(pair: _Pair, lists: set[int]) -> tuple[For, list[Op]]:
         tuple(ops),
         (*(body.yields[k] for k in keep), *map(read, reverse.body.yields)),
     )
-    block = without_recomputed(block)
+    block = without_recomputed(merged_choices(without_recomputed(block)))
     carried = (*(forward.carried[k] for k in keep), *reverse.carried)
     outcomes = (*(forward.results[k] for k in keep), *reverse.results)
     return For(streams, carried, block, outcomes, False, forward.loc), more

@@ -29,7 +29,6 @@ from srcad.ir import (
 from srcad.ir.core import make_dict, make_list, make_tuple
 from srcad.ir.infer import atom_type
 from srcad.ir.sharing import READ_ONLY, views
-from srcad.ir.tree import dataclass_of
 from srcad.ir.types import Array, Number, NumPyScalar, Unknown
 from srcad.ir.walk import all_ops, results
 
@@ -46,7 +45,7 @@ _VIEWS = {
     np.ndarray.reshape, np.flip, np.ravel, np.squeeze,
 }  # fmt: skip
 """What may be a view of its first argument, all of it: the memory is that argument's."""
-_PACKING = (make_tuple, make_list, make_dict, dataclass_of)
+_PACKING = (make_tuple, make_list, make_dict, runtime.dataclass_of)
 
 
 def own_results(function: Function) -> Function:

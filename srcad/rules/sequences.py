@@ -80,19 +80,19 @@ def prod_of(iterable, *, start=1, diterable, dstart):
 @differential(math.hypot, sequences=("coordinates",))
 def hypot_of(*coordinates, dcoordinates, out):
     """At the origin 0, a subgradient."""
-    if len(coordinates) == 2:
-        x, y = coordinates
-        dx, dy = dcoordinates
-        r = np.where(out == 0, 1, out)
-        return x / r * dx + y / r * dy
-    return np.dot(np.array(coordinates), np.array(dcoordinates)) / np.where(out == 0, 1, out)
+    r = np.where(out == 0, 1, out)
+    if isinstance(coordinates, tuple):
+        return sum(x / r * dx for x, dx in zip(coordinates, dcoordinates, strict=True))
+    return np.dot(np.array(coordinates), np.array(dcoordinates)) / r
 
 
 @differential(math.dist, sequences=("p", "q"))
 def dist(p, q, *, dp, dq, out):
     """Of equal points 0, a subgradient."""
-    apart = np.array(p) - np.array(q)
-    return np.dot(apart, np.array(dp) - np.array(dq)) / np.where(out == 0, 1, out)
+    r = np.where(out == 0, 1, out)
+    if isinstance(p, tuple) and isinstance(q, tuple):
+        return sum((x - y) / r * (dx - dy) for x, y, dx, dy in zip(p, q, dp, dq, strict=True))
+    return np.dot(np.array(p) - np.array(q), np.array(dp) - np.array(dq)) / r
 
 
 @differential(getattr(math, "sumprod", None), sequences=("p", "q"))

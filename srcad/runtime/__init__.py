@@ -18,6 +18,7 @@ from srcad.runtime.contractions import contraction, transposed_subscripts
 from srcad.runtime.determinants import cofactors, is_regular, minors
 from srcad.runtime.elementary import FAR, cos, exp, expm1, log, log1p, sin, tanh
 from srcad.runtime.matrices import frechet, inverse_of_lower, row_order
+from srcad.runtime.objects import dataclass_of
 from srcad.runtime.order import evened
 from srcad.runtime.products import excess, inner, over, plus, strong, times
 from srcad.runtime.series import change_of_basis, table_of_products
@@ -45,6 +46,7 @@ __all__ = [
     "contraction",
     "copied",
     "cos",
+    "dataclass_of",
     "evened",
     "excess",
     "exp",

@@ -257,7 +257,10 @@ class Adjoints:
                     items.append(self._sum(p, q, self._item(target, k)))
             return Parts(tuple(items))
         hint = spaces.value_hint(target, "_bar")
-        return self._made(spaces.add(self.builder, state, term, target, hint))
+        total = self._made(spaces.add(self.builder, state, term, target, hint))
+        if total in self.owned and self.is_ordered(state):
+            self.ordered.add(total)  # in NumPy's sums of arrays of several orders C order wins
+        return total
 
     def _made(self, total: Atom) -> Atom:
         """A sum is memory of its own."""

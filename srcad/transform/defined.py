@@ -116,25 +116,28 @@ def unit_seed(low: Lowering, value: Abstract) -> Atom:
                     return Literal(np.dtype(kind.dtype).type(1))
                 return Literal(1.0)
             if dims_of(kind) == ():
-                article = "an" if str(kind).startswith("int") else "a"
-                _not_scalar(low, f"{article} {kind}, which has no derivative", "return a float")
+                _not_scalar(low, f"{_one(kind)}, which has no derivative", "return a float")
             if isinstance(kind, Array):
                 _not_scalar(
                     low, f"an array {kind}", "reduce it with np.sum, or use jacobian or vjp"
                 )
-            _not_scalar(low, f"a {kind}", "return one float")
+            _not_scalar(low, _one(kind), "return one float")
         case Static(value=known) if isinstance(known, (int, float)) and not isinstance(known, bool):
             return Literal(1.0)
         case Static(value=None):
             _not_scalar(low, "None", "add a return statement")
         case Static(value=known):
-            _not_scalar(low, f"a {type(known).__name__}", "return one float")
+            _not_scalar(low, _one(type(known).__name__), "return one float")
         case TupleRef():
             _not_scalar(
                 low, "a tuple", "return one scalar, or use has_aux=True for (scalar, extra)"
             )
-    _not_scalar(low, f"a {type(value).__name__.removesuffix('Ref').lower()}", "return one scalar")
+    _not_scalar(low, _one(type(value).__name__.removesuffix("Ref").lower()), "return one scalar")
     raise AssertionError
+
+
+def _one(what: object) -> str:
+    return f"{'an' if str(what)[0] in 'aeio' else 'a'} {what}"
 
 
 def _not_scalar(low: Lowering, what: str, hint: str) -> None:

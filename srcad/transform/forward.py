@@ -55,7 +55,7 @@ from srcad.ir.types import (
     may_hide,
     same_shape,
 )
-from srcad.ir.walk import map_atoms, results, values_read
+from srcad.ir.walk import map_atoms, overwritten, results, values_read
 from srcad.rules import Rule
 from srcad.transform import spaces
 from srcad.transform.adjoints import refuse_hidden
@@ -547,6 +547,10 @@ class Pusher:
                 self.owned.add(dot)
                 self.moving.add(dot)
             dots.append(dot)
+        taken = overwritten(op)
+        starts = zip(ks, inits, strict=True)
+        dotted = [i for k, i in starts if params[k] in taken and isinstance(i, Value)]
+        inner.write_over((*taken, *dotted))
         self.push_ops(op.body.ops, inner)
         ends = tuple(
             self._own(inner, op.body.yields[k], params[k].type)

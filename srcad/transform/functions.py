@@ -69,7 +69,12 @@ class Functions:
         b.append(Call(pair.reverse, (saved, *cts), bars, b.loc))
         for k, bar in zip(given, bars, strict=True):
             adjoints.add(op.args[k], bar)
-        return [Call(pair.forward, op.args, (*op.results, saved), op.loc)]
+        # what is saved may be an argument or a view of one, whose memory is written later
+        volatile = reverser.restoring.volatile
+        moving = [a for a in dict.fromkeys(op.args) if isinstance(a, Value) and a in volatile]
+        copies = {a: reverser.restoring.copy(a) for a in moving}
+        args = tuple(copies[a].result if a in moving else a for a in op.args)
+        return [*copies.values(), Call(pair.forward, args, (*op.results, saved), op.loc)]
 
     def pair(self, ref: FunctionRef, given: tuple[int, ...], wanted: tuple[int, ...]) -> Pair:
         """The pair of a function for its active arguments and results."""

@@ -192,7 +192,7 @@ class Jacobian:
 
         assigned = {("place", ref.place, "") for ref in lists}
         name = spaces.value_hint(out, "_bar") or "out_bar"
-        iteration.iterate_with(self.low, basis, put, body, assigned, [name])
+        iteration.iterate_with(self.low, basis, put, body, assigned, name)
         inputs = pulled.inner.inits
 
         def stacked_leaf(leaf: Abstract) -> Abstract:
@@ -316,7 +316,7 @@ class Jacobian:
 
         assigned = {("place", ref.place, "") for ref in lists.values()}
         name = spaces.value_hint(source, "_dot") or "dot"
-        iteration.iterate_with(low, basis, put, body, assigned, [name])
+        iteration.iterate_with(low, basis, put, body, assigned, name)
         counter = iter(range(count))
 
         def joined(leaf: Any) -> Abstract:

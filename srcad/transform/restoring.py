@@ -10,18 +10,18 @@ Griewank and Walther, Evaluating Derivatives, 2nd ed., section 4.2.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from srcad import runtime
-from srcad.analysis.versions import overwritten, overwritten_later, written_values
+from srcad.analysis.versions import overwritten_later, written_values
 from srcad.ir import UNDEFINED, Apply, Atom, Block, For, If, Op, Try, Update, Value, While, With
 from srcad.ir.sharing import SHAPE
 from srcad.ir.types import Array
-from srcad.ir.walk import map_atoms, results
+from srcad.ir.walk import map_atoms, overwritten, results
 from srcad.transform import spaces
 from srcad.transform.adjoints import Adjoints
 from srcad.transform.kept import only_for_shape
@@ -39,6 +39,8 @@ class Restoring:
     written: dict[Value, None] = field(default_factory=dict)
     """Versions of containers that are written somewhere."""
     volatile: Volatile = field(default_factory=lambda: Volatile({}))
+    missing: Container[Value] = ()
+    """Values that may not exist at run time."""
     first: dict[Value, None] = field(default_factory=dict)
     """The copies of last versions that restoring begins with."""
 
@@ -189,8 +191,13 @@ class Restoring:
                 continue
             for root in self.volatile.roots(value):
                 self.wanted[root] = None
-            copy = Value(value.hint, value.type)
-            copier = np.ndarray.copy if isinstance(value.type, Array) else runtime.copied
-            copies.append((value, Apply(copier, (value,), (), copy, None)))
-            mapping[value] = copy
+            copy = self.copy(value)
+            copies.append((value, copy))
+            mapping[value] = copy.result
         return mapping, copies
+
+    def copy(self, value: Value) -> Apply:
+        """A copy of memory that is written later."""
+        surely = isinstance(value.type, Array) and value not in self.missing
+        copier = np.ndarray.copy if surely else runtime.copied
+        return Apply(copier, (value,), (), Value(value.hint, value.type), None)

@@ -44,7 +44,7 @@ from srcad.ir.build import Builder
 from srcad.ir.core import Handler
 from srcad.ir.infer import atom_type
 from srcad.ir.simplify.masks import is_masked, is_zero
-from srcad.ir.types import INT, Array, ListType, Number, is_differentiable
+from srcad.ir.types import INT, Array, ListType, Number, Optional, is_differentiable
 from srcad.ir.walk import all_ops, free_values, results
 from srcad.options import DEFAULTS, Options
 from srcad.passes.dce import prune_block
@@ -156,8 +156,10 @@ class Reverser:
             and not isinstance(kind.item, Number)
             and adjoints.get(op.version) is not None
         ):
-            # the zero left behind has the shape of the item that was overwritten
-            old = Value("", kind.item)
+            # the zero left behind has the shape of the item that was overwritten, if there was one
+            missing = spaces.may_be_missing(adjoints.builder, op.target)
+            whole = isinstance(kind.item, Optional) or not missing
+            old = Value("", kind.item if whole else Optional(kind.item))
             read = Apply(operator.getitem, (op.target, op.args[0]), (), old, op.loc)
             pull_update(op, adjoints, old)
             return [read, op]
@@ -430,6 +432,7 @@ def sweep_block(
         reverser.managers = managers or {}
         reverser.options = options
         reverser.restoring.versions = restore
+        reverser.restoring.missing = b.missing
         forward = reverser.sweep(block, adjoints)
         bars = [adjoints.take(v) or spaces.zeros(b, v) for v in inputs]
         reverse = prune_block(b.block(tuple(seeds), tuple(bars)))

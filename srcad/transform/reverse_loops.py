@@ -116,9 +116,10 @@ class LoopPlan:
                         child.ordered.add(self.bars[k])
                 child.add(op.body.yields[k], self.bars[k])
         for k, (result, end) in enumerate(zip(op.results, op.body.yields, strict=False)):
-            known = self.adjoints.restored(result) is not None
-            if known and result in self.restoring.versions and isinstance(end, Value):
+            known = self.adjoints.restored(result)
+            if known is not None and result in self.restoring.versions and isinstance(end, Value):
                 self.memory[k] = child.memory[end] = Value(result.hint, self._end_type(k))
+                child.builder.write_over([known])
         self.forward = self.reverser.sweep(op.body, child)
         for ops in self.forward:
             for inner in ops:
@@ -279,8 +280,8 @@ class LoopPlan:
             bound.append((fresh, []))
             if isinstance(stream, Items):
                 streams.append(Items(stream.sequence, not stream.backward))
-            else:
-                streams.append(backward_range(b, stream))
+            else:  # where nobody asks for the number, as often is enough
+                streams.append(backward_range(b, stream) if target in needed else stream)
         if self.position is not None or not streams:
             sequence = next(s.sequence for s in op.streams if isinstance(s, Items))
             count = b.apply(len, sequence)

@@ -14,9 +14,8 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from srcad.analysis.versions import overwritten
 from srcad.ir import Accumulate, Block, Effect, Op, Value
-from srcad.ir.walk import results, values_read
+from srcad.ir.walk import overwritten, results, values_read
 
 
 def statements(block: Block) -> list[list[int]]:

@@ -1,5 +1,7 @@
 """Containers as arguments, results, cotangents and tangents: gradients have the same structure."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 import srcad
@@ -83,6 +85,25 @@ def test_results_that_are_dataclasses():
     model = Model(2.0, np.ones(2))
     _, tangent = srcad.jvp(lambda p: Model(p.a * 2, p.b * p.a), (model,), (Model(1.0, np.ones(2)),))
     assert_nest(tangent, Model(2.0, np.full(2, 3.0)))
+
+
+def test_a_dataclass_is_made_by_a_call_where_that_does_nothing_else():
+    @dataclass
+    class Scale:
+        a: float
+        b: float = 1.0
+
+    @dataclass
+    class Checked(Scale):
+        def __post_init__(self):
+            assert self.a > 0
+
+    def f(p):
+        return -p.a * p.b
+
+    assert "return Scale(a=" in srcad.grad(f).source_for(Scale(2.0))
+    found = srcad.grad(f)(Checked(2.0, 3.0))  # a gradient need not be what an instance must be
+    assert (type(found), found.a, found.b) == (Checked, -3.0, -2.0)
 
 
 def test_jacobians():

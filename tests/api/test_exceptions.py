@@ -251,4 +251,24 @@ def test_tracebacks_lead_to_the_users_line():
     with pytest.raises(ZeroDivisionError) as found:
         srcad.grad(calls)(0.0)
     names = [entry.name for entry in found.traceback]
-    assert names[-2:] == ["calls", "divides"]
+    assert names[1:] == ["__call__", "calls", "divides"]
+
+
+def test_a_refusal_comes_without_the_frames_of_the_compiler():
+    def f(x):
+        yield x
+
+    for call in (lambda: srcad.grad(f)(1.0), lambda: srcad.jvp(f, (1.0,), (1.0,))):
+        with pytest.raises(srcad.errors.UnsupportedSyntax) as found:
+            call()
+        assert len(found.traceback) == 3  # this test, the lambda, the call of srcad
+
+
+def test_the_instance_does_not_count_as_an_argument():
+    def f(x, y):
+        return x * y
+
+    with pytest.raises(TypeError, match=r"takes 2 positional arguments but 3 were given"):
+        srcad.grad(f)(1.0, 2.0, 3.0)
+    with pytest.raises(TypeError, match=r"missing 1 required positional argument: 'y'"):
+        srcad.grad(f)(1.0)

@@ -4,6 +4,7 @@ import contextlib
 import copy
 import dataclasses
 import heapq
+import math
 
 import numpy as np
 import pytest
@@ -71,6 +72,23 @@ def generator_reads_what_the_body_writes(x):
         total += v
         scale = v
     return total
+
+
+def generator_reads_an_array_that_the_body_writes(x):
+    u, total = x * np.ones(3), 0.0
+    for v in (u[k] * 2 for k in range(3)):
+        total += v
+        u[2] = total
+    return total
+
+
+def array_changes_between_two_of_its_items(x):
+    u = x * np.ones(3)
+    pairs = zip(u, [1.0, 2.0, 3.0])
+    a, _ = next(pairs)
+    u[1] = a * a
+    b, scale = next(pairs)
+    return b * scale
 
 
 def map_writes_what_the_body_reads(x):
@@ -198,6 +216,106 @@ def through_hex(x):
 def through_a_ratio(x):
     over, under = x.as_integer_ratio()
     return over / under
+
+
+# ---- what an exception leaves behind in the middle
+
+
+def extended_by_a_generator(x):
+    values = [x]
+    try:
+        values.extend(math.sqrt(v) for v in (x, -x))
+    except ValueError:
+        pass
+    return sum(values)
+
+
+def iterator_that_failed(x):
+    roots, total = map(math.sqrt, [-x, x]), 0.0
+    for _ in range(2):
+        try:
+            total += next(roots)
+        except ValueError:
+            total += x * x
+    return total
+
+
+def grown_by_a_loop(x):
+    values = []
+    try:
+        for v in (x, -x):
+            values.append(math.sqrt(v))
+    except ValueError:
+        values.append(x * x)
+    return sum(values)
+
+
+def divided_in_place(x):
+    u = np.array([x, 1.0])
+    with np.errstate(all="raise"):
+        try:
+            u /= np.array([2.0, x - x])
+        except FloatingPointError:
+            u[1] = x
+    return u[0] * u[1]
+
+
+def changed_by_finally_on_the_way(x):
+    values = []
+    try:
+        try:
+            values.append(math.sqrt(-x))
+        finally:
+            values.append(x)
+    except ValueError:
+        values.append(x * x)
+    return sum(values)
+
+
+def _grown(values, x):
+    try:
+        for v in (x, -x):
+            values.append(math.sqrt(v))
+    except ValueError:
+        return 0.0
+    return x
+
+
+def left_half_done_to_the_caller(x):
+    values = [x]
+    return _grown(values, x) + sum(values)
+
+
+def returned_half_done(x):
+    values = [x]
+    try:
+        for v in (x, -x):
+            values.append(math.sqrt(v))
+    except ValueError:
+        return values[-1]
+    return sum(values)
+
+
+def left_half_done_to_finally(x):
+    try:
+        try:
+            y = np.linalg.norm([x, x])
+            z = np.linalg.norm([x, y]) / math.floor(x - x)
+        except ZeroDivisionError:
+            return x
+    finally:
+        x = y
+    return z
+
+
+def changed_between_two_that_fail(x):
+    values = []
+    try:
+        values.append(math.sqrt(x))
+        values.append(math.sqrt(-x))
+    except ValueError:
+        values.append(x * x)
+    return sum(values)
 
 
 # ---- the rest
@@ -356,6 +474,8 @@ def test_out_by_position(function):
         (list_grows, "while a loop runs over it", "for v in values:"),
         (dict_grows, "while a loop runs over it", "for key in table:"),
         (generator_reads_what_the_body_writes, "changing what an iterator reads", "for v in"),
+        (generator_reads_an_array_that_the_body_writes, "while a loop runs over it", "for v in"),
+        (array_changes_between_two_of_its_items, "while a loop runs over it", "next(pairs)"),
         (map_writes_what_the_body_reads, "changing what an iterator reads", "for v in"),
         (iterator_left_in_between, "using an iterator again", "return"),
         (iterator_of_one_branch, "depends on data", "return"),
@@ -385,6 +505,15 @@ def test_out_by_position(function):
         (through_text_in_an_array, "an object that srcad cannot look into", "return"),
         (through_hex, "fromhex", "return"),
         (through_a_ratio, "as_integer_ratio has no derivative rule", "over, under"),
+        (extended_by_a_generator, "may have been changed or not", "return"),
+        (iterator_that_failed, "may have been changed or not", "total += next(roots)"),
+        (grown_by_a_loop, "may have been changed or not", "values.append(x * x)"),
+        (divided_in_place, "may have been changed or not", "u[1] = x"),
+        (changed_by_finally_on_the_way, "may have been changed or not", "values.append(x * x)"),
+        (left_half_done_to_the_caller, "may have been changed or not", "return _grown"),
+        (returned_half_done, "may have been changed or not", "return values[-1]"),
+        (left_half_done_to_finally, "y may have been assigned or not", "x = y"),
+        (changed_between_two_that_fail, "may have been changed or not", "values.append(x * x)"),
         (swallowed, "'with Swallows', which may suppress", "with Swallows():"),
         (quietly, "'with quiet', which may suppress", "with quiet():"),
         (leaves_finally, "leaving a 'finally' block", "break"),

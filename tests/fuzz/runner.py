@@ -198,6 +198,10 @@ def failure(mode: str, error: Exception) -> Outcome:
     if isinstance(error, SourceError) and error.place is not None:
         return Outcome("refused", mode, f"{type(error).__name__}: {_general(text[0])}",
                        detail=str(error))  # fmt: skip
+    if place.startswith(
+        " in runtime/checks.py"
+    ):  # what only run time can tell, as whose view it is
+        return Outcome("refused", mode, f"at run time: {text[0]}", detail=str(error))
     detail = "".join(traceback.format_exception(error))
     return Outcome("crash", mode, f"{type(error).__name__}{place}", detail=detail)
 

@@ -24,14 +24,14 @@ def cholesky_grad(a):
                 s = s - item * item2
             if i == j:
                 sqrt = math.sqrt(s)
-                value = sqrt
-                item = value2 = None
+                sqrt2 = sqrt
+                item = quot = None
             else:
                 item = l[j, j]
                 sqrt = s / item
-                value2 = sqrt
-                value = None
-            stack2.append((value, j, item, value2, stack3))
+                quot = sqrt
+                sqrt2 = None
+            stack2.append((sqrt2, j, item, quot, stack3))
             l[i, j] = sqrt
         stack.append((stack2, i))
     # ---- reverse sweep
@@ -40,15 +40,15 @@ def cholesky_grad(a):
     a_bar = np.zeros(a.shape)
     for stack2, i in reversed(stack):
         # line 244: for j in range(i + 1):
-        for value, j, item, value2, stack3 in reversed(stack2):
+        for sqrt2, j, item, quot, stack3 in reversed(stack2):
             # line 248: l[i, j] = math.sqrt(s) if i == j else s / l[j, j]
             item2 = l_bar[i, j]
             l_bar[i, j] = 0.0
             if i == j:
-                s_bar = item2 / (2.0 * value)
+                s_bar = item2 / (2.0 * sqrt2)
             else:
                 s_bar = item2 / item
-                l_bar[j, j] -= s_bar * value2
+                l_bar[j, j] -= s_bar * quot
             # line 246: for k in range(j):
             for item2, item, k in reversed(stack3):
                 # line 247: s -= l[i, k] * l[j, k]

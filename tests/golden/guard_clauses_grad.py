@@ -11,14 +11,14 @@ def guard_clauses_grad(x):
     test = x < 0.0
     if not test:
         root = math.sqrt(x)
-        value = root < 1.0
+        test2 = root < 1.0
     # ---- reverse sweep
     # line 37: if x < 0.0:
     if test:
         x_bar = 0.0
     else:
         # line 40: if root < 1.0:
-        if value:
+        if test2:
             root_bar = 1.0
             x_bar = 0.0
         else:

@@ -2,13 +2,13 @@ def power_fwd(x, n):
     test = n == 0
     if test:
         out = 1.0
-        value = prod = half = power_saved = None
+        choice = prod = half = power_saved = None
     else:
         half, power_saved = power_fwd(x, n // 2)
         prod = half * half
-        value = x if n % 2 else 1.0
-        out = prod * value
-    saved = test, n, value, prod, half, power_saved
+        choice = x if n % 2 else 1.0
+        out = prod * choice
+    saved = test, n, choice, prod, half, power_saved
     return out, saved
 
 

@@ -370,3 +370,62 @@ def rules_spectra(x):
 def rules_grids(a, b, c):
     x = np.linspace(a, b, 5)
     return np.sum(np.polyval(c, x) * np.average(x, weights=x * x))
+
+
+class Tank:
+    def __init__(self, area, level):
+        self.area = area
+        self.level = level
+        self.history = [level]
+
+    def fill(self, inflow, dt):
+        outflow = 0.3 * math.sqrt(self.level)
+        self.level += dt * (inflow - outflow) / self.area
+        self.history.append(self.level)
+
+
+def levels_of_a_tank(area, level, n):
+    tank = Tank(area, level)
+    for i in range(n):
+        tank.fill(0.2 + 0.01 * i, 0.1)
+    return sum(h * h for h in tank.history)
+
+
+def deviations(x, center):
+    total = 0.0
+    for i in range(10):
+        d = x * i - center
+        total += abs(d) if abs(d) < 1.5 else math.hypot(d, center, 1.0)
+    return total
+
+
+def energy_of_a_lattice(spins, field):
+    energy = 0.0
+    for i in range(spins.shape[0]):
+        for j in range(spins.shape[1]):
+            if i == j:
+                energy -= field * abs(spins[i, j])
+            else:
+                energy += spins[i, j] ** 2 / (1 + abs(i - j))
+    return energy
+
+
+def mean_energy(x, n):
+    v = 0.0
+    path = []
+    for _ in range(n):
+        v = v - 0.1 * x
+        x = x + 0.1 * v
+        path.append((x, v))
+    energy = 0.0
+    for p, q in path:
+        energy += 0.5 * (p * p + q * q)
+    return energy / n
+
+
+def flat_view_scaled(m, c):
+    u = m.copy()
+    for k in range(3):
+        flat = u.reshape(-1)
+        flat[k] *= c
+    return np.sum(u**2)

@@ -17,7 +17,7 @@ def rules_grids_grad(a, b, c):
     x_bar = quot * prod + 2.0 * (quot * (x - average) * x)
     size = len(c)
     prod = c[:-1] * np.arange(size - 1, 0, -1, dtype=np.float64)
-    c_bar = np.vander(x, size).T @ np.broadcast_to(average, (5,))
+    c_bar = average * np.vander(x, size).T.sum(axis=1)
     x_bar += average * np.polyval(prod, x)
     # line 371: x = np.linspace(a, b, 5)
     linspace = np.linspace(0.0, 1.0, 5)

@@ -6,13 +6,13 @@ def ternary_grad(x, slope):
     """
     # ---- forward sweep
     test = x > 0.0
-    value = x if test else slope * x
+    choice = x if test else slope * x
     # ---- reverse sweep
     # line 46: return (x if x > 0.0 else slope * x) * x
     if test:
-        x_bar = value + x
+        x_bar = choice + x
         slope_bar = 0.0
     else:
         slope_bar = x * x
-        x_bar = value + x * slope
+        x_bar = choice + x * slope
     return x_bar, slope_bar

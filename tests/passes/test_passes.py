@@ -431,3 +431,122 @@ def test_prints_stay_in_order(capsys):
 
     assert srcad.grad(told)([1.0, 2.0]) == [2.0, 4.0]
     assert capsys.readouterr().out.splitlines() == ["at 1.0", "at 2.0", "sum 5.0"]
+
+
+# ---- scalars and what a loop never changes
+
+
+def test_the_sign_of_a_float_is_written_out():
+    def f(x):
+        return abs(x)
+
+    assert body(f, 0.7) == ["x_bar = 1.0 if x > 0.0 else -1.0 if x < 0.0 else x", "return x_bar"]
+    gradient = srcad.grad(f)
+    assert [type(gradient(x)) for x in (0.7, -0.7, 0.0)] == [float] * 3
+    assert (gradient(-0.7), gradient(0.0), gradient(math.inf)) == (-1.0, 0.0, 1.0)
+    assert math.isnan(gradient(math.nan))
+    assert srcad.grad(gradient)(0.0) == 0.0
+
+
+def test_powers_of_floats_are_those_of_math():
+    def f(x, y):
+        return np.power(x, y) + np.float_power(x, 3.0) + np.fmod(x, y)
+
+    text = "".join(body(f, 2.5, 1.5, argnums=(0, 1)))
+    assert "math.pow(" in text and "math.fmod(" in text and "np.power" not in text
+    agrees(f, 2.5, 1.5, argnums=(0, 1))
+    with np.errstate(invalid="ignore"):
+        assert math.isnan(srcad.value_and_grad(f)(-2.5, 1.5)[0])
+
+
+def test_a_power_of_integers_stays_one():
+    def f(x, n):
+        return x * np.power(n, 2)
+
+    value, slope = srcad.value_and_grad(f)(1.5, 3)
+    assert (value, slope) == (13.5, 9) and "math" not in srcad.grad(f).source_for(1.5, 3)
+
+
+def test_what_an_object_keeps_is_not_kept_again():
+    class Decay:
+        def __init__(self, rate):
+            self.rate = rate
+            self.level = 1.0
+
+        def step(self):
+            self.level = self.rate * math.sin(self.level)
+
+    def f(rate, n):
+        decay = Decay(rate)
+        for _ in range(n):
+            decay.step()
+        return decay.level
+
+    lines = body(f, 0.7, 3)
+    (kept,) = (line for line in lines if line.startswith("stack.append"))
+    assert "rate" not in kept
+    agrees(f, 0.7, 3)
+
+
+# ---- a reverse loop whose order does not matter
+
+
+def test_a_loop_that_only_fills_a_list_goes_forward():
+    def f(x, n):
+        history = [x]
+        for _ in range(n):
+            x = math.sin(x)
+            history.append(x)
+        return sum(h * h for h in history)
+
+    lines = body(f, 0.7, 3, fuse=True)
+    assert not any("[::-1]" in line for line in lines)
+    assert "for h in history:" in lines
+    agrees(f, 0.7, 3)
+
+
+def test_a_loop_whose_order_matters_goes_backward():
+    def f(x, n):
+        history = [x] * n
+        total = 0.0
+        for h in history:
+            total = math.sin(total) + h * h
+        return total
+
+    lines = body(f, 0.7, 3, fuse=True)
+    assert any("reversed" in line for line in lines)
+    agrees(f, 0.7, 3)
+
+
+def test_nested_loops_over_a_matrix_keep_nothing():
+    def f(a):
+        total = 0.0
+        for i in range(a.shape[0]):
+            for j in range(a.shape[1]):
+                if i != j:
+                    total += a[i, j] ** 2 / (1 + i)
+                else:
+                    total += abs(a[i, j])
+        return total
+
+    m = np.array([[0.4, -1.3, 0.9], [2.0, 0.1, -0.6]])
+    lines = body(f, m, fuse=True, common=True)
+    assert not any("append" in line for line in lines)
+    assert sum(line.startswith("if ") for line in lines) == 1
+    agrees(f, m)
+
+
+def test_branches_are_put_together_only_where_what_is_between_allows_it():
+    def f(xs, c):
+        total, steps = 0.0, []
+        for x in xs:
+            if x > c:
+                y = x * x
+            else:
+                y = c * x
+            steps.append(math.sin(y))
+            if x > c:
+                total += y * steps[-1]
+        return total
+
+    agrees(f, [0.4, 1.3, -0.9], 0.5, argnums=(0, 1))

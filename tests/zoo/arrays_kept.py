@@ -295,3 +295,14 @@ def flat_view_written_in_a_loop_below_a_transpose(m):
         flat[k] *= flat[k - 1]
     u[1] *= u[0]
     return m * np.where(m > 0.5, u.T, (2 * u).T)
+
+
+@case((np.array([[0.7, -1.3, 0.2], [0.4, 2.0, 0.9]]),))
+def flat_view_written_between_reads_of_the_transpose(m):
+    u, total = m * 1.0, 0.0
+    for k in range(3):
+        flat = u.reshape(-1)
+        total = total + np.sin(u.T) @ m
+        flat[k] *= flat[4] * m[1, k]
+        total = total + (m @ u.T)[0, 1] * np.cos(flat[1])
+    return total @ u.T

@@ -764,6 +764,71 @@ def _same(a):
     return a
 
 
+@case((M,))
+def neighbouring_rows(m):
+    u = m * 1.0
+    u[0] *= u[1]
+    total = sum(np.sum((a - b) ** 2) for a, b in zip(u[:-1], u[1:]))
+    for a, b in zip(u[:-1], u[1:]):
+        total += (a @ b) ** 2
+    rows = []
+    for row in u:
+        rows.append(row * total)
+    return sum(np.sum(a * b * b) for a, b in zip(rows[:-1], rows[1:]))
+
+
+@case((M, S))
+def neighbouring_rows_written(m, s):
+    u = m * 1.0
+    for k, (a, b) in enumerate(zip(u[:-1], u[1:])):
+        b -= s * a * a
+        if a[0] > 0:
+            a[k:] *= b[0]
+        else:
+            a[:], b[:] = b, a
+    return u
+
+
+@case((V, S))
+def negative_of_a_view_read_while_it_is_written(x, s):
+    u = x * 1.0
+    v = u.ravel()
+    v += s
+    w = 1.0 - v
+    for _ in range(3):
+        v += w * v
+    return u * w
+
+
+@case((M,))
+def row_bound_on_some_paths(x):
+    u = x * 1.0
+    if x[0, 0] > -9.0:
+        for row in u:
+            row *= 2.0
+            last = row
+    last[0] += u[0, 1] * u[1, 1]
+    return u * last[1]
+
+
+def _doubled_rows(u):
+    if u[0, 0] > -9.0:
+        for row in u:
+            row *= 2.0
+            box = [row]
+        box[0][0] *= u[1, 1]
+
+
+@case((M,))
+def row_kept_in_a_list_on_some_paths(x):
+    u = x * 1.0
+    for k in range(2):
+        if k == 1:
+            continue
+        _doubled_rows(u)
+    return u * x
+
+
 @case((V, S))
 def helper_that_mutates(x, s):
     u = x * x

@@ -366,6 +366,62 @@ def recursion_whose_arrays_differ_in_size(x, depth):
     return _grown(x, depth) * x
 
 
+def _weighted(a, i):
+    return 0.0 if i == len(a) else np.sum(a * a) * a[i] + _weighted(a, i + 1)
+
+
+@case((np.array([0.3, 0.5, -0.7]),))
+def array_written_after_a_recursion_has_read_it(x):
+    u = x.copy()
+    total = _weighted(u, 0)
+    u[0] = 5 * total
+    for k in range(2):
+        total = total + _weighted(u[1:], 0) * u[k]
+        u[k:] *= total
+    return u * total
+
+
+@case((np.array([0.3, 0.5, -0.7]), 2.0))
+def recursion_reads_variables_that_change(x, scale):
+    def summed(i):
+        return 0.0 if i == len(x) else scale * x[i] ** 2 + summed(i + 1)
+
+    first = summed(0)
+    scale = first * x[1]
+    second = summed(0)
+    scale = 3.0
+    return first * second + summed(0)
+
+
+@case((np.array([0.3, 0.5, -0.7]),))
+def recursion_reads_an_array_that_changes(x):
+    u, total = x.copy(), 0.0
+
+    def summed(i):
+        return 0.0 if i == len(u) else u[i] ** 2 + summed(i + 1)
+
+    for k in range(3):
+        total += summed(0)
+        u[k] *= total
+    return total * summed(1)
+
+
+def _applied(f, i, x):
+    return 0.0 if i == len(x) else f(x[i]) + _applied(f, i + 1, x)
+
+
+@case((np.array([0.3, 0.5, -0.7]),))
+def recursion_with_a_function_that_reads_what_changes(x):
+    scale = x[0]
+
+    def scaled(v):
+        return v * v * scale
+
+    first = _applied(scaled, 0, x)
+    scale = first * x[1]
+    return _applied(scaled, 0, x) * first
+
+
 @case((0.7, 5))
 def recursion_branching_twice(x, n):
     if n < 2:

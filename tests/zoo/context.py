@@ -365,3 +365,132 @@ def handler_that_may_raise_again(x):
             raise
         y = x * x
     return y * x
+
+
+@case((1.3, 0.4), (-1.3, 0.4), (0.7, -0.4))
+def list_grown_in_body_and_handler(x, y):
+    out = []
+    for v in [x, y, x * y]:
+        try:
+            out.append(math.log(v))
+        except ValueError:
+            out.append(v * v)
+            out[-1] += 1.0
+    return sum(v * (k + 1) for k, v in enumerate(out))
+
+
+@case((1.3, 0.4), (1.3, -0.4))
+def list_changed_before_what_may_fail(x, y):
+    out = [x]
+    try:
+        out[0] *= x
+        out.append(math.log(y))
+    except ValueError:
+        out.append(out[0] * y)
+    return out[0] * out[1]
+
+
+@case((1.3, 0.4), (1.3, -0.4))
+def dict_written_in_body_and_handler(x, y):
+    found = {"a": x}
+    try:
+        found["a"] = math.sqrt(y) * x
+        found["b"] = x
+    except ValueError:
+        found["b"] = found["a"] * y
+    finally:
+        found["a"] *= y
+    return found["a"] * found["b"]
+
+
+@case((1.3, 0.4))
+def entries_made_where_they_are_missing(x, y):
+    sums = {}
+    for name, v in [("a", x), ("b", y), ("a", x * y)]:
+        try:
+            sums[name] += v * v
+        except KeyError:
+            sums[name] = v
+    return sums["a"] * sums["b"]
+
+
+@case((1.3, 0.4))
+def list_emptied_until_it_fails(x, y):
+    stack, total = [x, y, x * y], 0.0
+    while True:
+        try:
+            v = stack.pop()
+        except IndexError:
+            break
+        total = total * y + v
+        if v > 1.0 and total < 1.5:
+            stack.append(v - 0.9)
+    return total
+
+
+@case((np.array([1.3, 0.4, 0.9]),), (np.array([1.3, -0.4, 0.9]),))
+def array_written_in_body_and_handler(x):
+    u = np.ones(3)
+    for k in range(3):
+        try:
+            u[k] *= math.sqrt(x[k]) * x[0]
+        except ValueError:
+            u[k] -= x[k] * x[1]
+    return u * u
+
+
+class Total:
+    def __init__(self):
+        self.value = 0.0
+
+    def add(self, v):
+        self.value += math.sqrt(v)
+
+
+@case((1.3, 0.4), (1.3, -0.4))
+def attribute_changed_by_a_method_that_may_fail(x, y):
+    total = Total()
+    for v in (x, y):
+        try:
+            total.add(v)
+        except ValueError:
+            total.value += v * v * x
+    return total.value * y
+
+
+@case((np.array([1.3, 0.4]),), (np.array([1.3, -0.4]),))
+def handler_that_returns(x):
+    scale = 2.0
+    try:
+        scale = np.linalg.norm(x) * x[0]
+        root = np.linalg.cholesky(np.diag(x))
+    except np.linalg.LinAlgError:
+        return x[0] * x[1]
+    return np.sum(root * root * root) * scale
+
+
+@case((np.array([1.3, 0.4, 0.9]),), (np.array([1.3, -0.4, 0.9]),))
+def handler_that_returns_from_a_half_filled_list(x):
+    found, u = [], np.zeros(3)
+    tail = u[1:]
+    try:
+        for k in range(3):
+            u[k] = math.sqrt(x[k])
+            found.append(u[k] * x[0])
+    except ValueError:
+        return x[0] * x[2]
+    tail *= x[1]
+    return np.sum(u * u) * found[0] + found[2]
+
+
+@case((1.3, 0.4), (1.3, -0.4), (-1.3, 0.4))
+def handler_that_returns_from_a_loop(x, y):
+    total = x
+    for v in (x, y):
+        try:
+            a = math.exp(v) * total
+            b = math.sqrt(v)
+        except ValueError:
+            return total * total
+        total += a * b
+    return total * a

@@ -23,13 +23,12 @@ from srcad.backends.numba.lists import vector_of
 from srcad.backends.numba.writing import Writer
 from srcad.ir import Apply, Atom, Block, Call, Effect, Function, FunctionRef, Literal, Value
 from srcad.ir.core import make_dict, make_list, make_tuple
-from srcad.ir.tree import dataclass_of
 from srcad.ir.types import DictType, ListType, Opaque, TupleType
 from srcad.ir.walk import free_values, map_atoms, operands, results
 
 _QUESTIONS = (runtime.require_disjoint, runtime.require_distinct)
 """What only Python can tell of arguments: whether two are one."""
-_PACKING = (make_tuple, make_list, make_dict, dataclass_of)
+_PACKING = (make_tuple, make_list, make_dict, runtime.dataclass_of)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +15,7 @@ from srcad.ir.core import Atom
 from srcad.ir.simplify.arithmetic import (
     simplify_add,
     simplify_conjugate,
+    simplify_math_pow,
     simplify_matmul,
     simplify_mul,
     simplify_neg,
@@ -59,6 +61,7 @@ SIMPLIFY: dict[Callable[..., Any], Callable[..., Atom | None]] = {
     operator.neg: simplify_neg,
     operator.getitem: simplify_getitem,
     operator.pow: simplify_pow,
+    math.pow: simplify_math_pow,
     np.multiply: simplify_mul,
     np.divide: simplify_truediv,
     np.add: simplify_add,

@@ -18,7 +18,7 @@ from srcad.ir.core import (
 from srcad.ir.infer import atom_type
 from srcad.ir.numbers import is_real_number, number_kind, number_of, real_power
 from srcad.ir.simplify.masks import is_no_mask, masked_product, masked_quotient
-from srcad.ir.simplify.shortcuts import constant_product
+from srcad.ir.simplify.shortcuts import constant_product, scalar_of, total
 from srcad.ir.types import (
     COMPLEX,
     Array,
@@ -116,6 +116,17 @@ def simplify_matmul(b: Builder, x: Atom, y: Atom) -> Atom | None:
         return b.apply(operator.mul, x, right)
     if left is not None and len(dims_of(atom_type(y)) or ()) == 2:
         return b.apply(operator.mul, b.apply(operator.getitem, left, Literal(_COLUMN)), y)
+    return _summed(b, x, y) if b.shorten else None
+
+
+def _summed(b: Builder, x: Atom, y: Atom) -> Atom | None:
+    """A product with a vector that repeats a number sums rows or columns."""
+    ranks = tuple(len(dims_of(atom_type(a)) or ()) for a in (x, y))
+    for vector, matrix, shape, axis in ((x, y, (1, 2), 0), (y, x, (2, 1), 1)):
+        number = scalar_of(b, vector)
+        same = dtype_of(atom_type(vector)) == dtype_of(atom_type(matrix))
+        if number is not vector and ranks == shape and same:
+            return b.apply(operator.mul, number, total(b, matrix, axis=Literal(axis)))
     return None
 
 
@@ -229,12 +240,21 @@ def _opposite(b: Builder, x: Atom) -> Atom | None:
 
 
 def simplify_pow(b: Builder, x: Atom, y: Atom) -> Atom | None:
+    small = _small_power(b, x, y)
+    return real_power(b, x, y) if small is None and not b.exact else small
+
+
+def simplify_math_pow(b: Builder, x: Atom, y: Atom) -> Atom | None:
+    return _small_power(b, x, y) if number_kind(x) == "float" else None
+
+
+def _small_power(b: Builder, x: Atom, y: Atom) -> Atom | None:
     number = number_of(y)
     if number == 1 and _keeps_type(b, operator.pow, (x, y), x):
         return x
     if number == 2 and not isinstance(atom_type(x), (ListType, TupleType)):
         return b.apply(operator.mul, x, x)
-    return None if b.exact else real_power(b, x, y)
+    return None
 
 
 def simplify_where(b: Builder, test: Atom, x: Atom, y: Atom) -> Atom | None:
