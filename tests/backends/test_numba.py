@@ -261,6 +261,13 @@ def listed(x, y):
 y_values = [3.0, 2.0, 5.0]
 
 
+def recurrence(x):
+    y = 1.0
+    for v in x:
+        y = math.sin(y * v)
+    return y
+
+
 def test_lists_that_grow_in_each_round_are_arrays():
     gradient = srcad.value_and_grad(listed, argnums=(0, 1), backend="numba")
     plain = srcad.value_and_grad(listed, argnums=(0, 1))
@@ -268,6 +275,10 @@ def test_lists_that_grow_in_each_round_are_arrays():
         same(plain(x, 0.5), gradient(x, 0.5))
     code = [line for line in gradient.source.splitlines() if not line.lstrip().startswith("#")]
     assert not any(".append(" in line or ".pop(" in line for line in code)
+    backward = srcad.value_and_grad(recurrence, backend="numba")
+    same(srcad.value_and_grad(recurrence)([1.0, 2.0, 3.0]), backward([1.0, 2.0, 3.0]))
+    assert ".append(" not in backward.source
+    assert "[::-1]" not in backward.source
 
 
 def test_whole_numbers_have_no_end():

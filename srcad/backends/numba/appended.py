@@ -9,6 +9,7 @@
     s.3 = for x in xs with s.1 = s      |  for k in range(0, n, 1)
         s.2, t = update pop(s.1)        |      t = getitem(s, len(s) - 1 - k)
 
+Of a list that is turned around (``s.3[::-1]``) the last item is written first.
 A list that keeps its length becomes an array (lists); to append and to pop are calls that no loop
 is vectorised around.  What a reverse sweep reads back is left to the tapes.
 """
@@ -63,6 +64,8 @@ class _Changing:
     update: Update
     made: Apply | None
     """What makes the list that is appended to; None if items are popped."""
+    turned: Apply | None = None
+    """What turns the list around in the end, if that is all that is done with it."""
 
 
 def _block(block: Block, places: Places) -> Block:
@@ -72,7 +75,7 @@ def _block(block: Block, places: Places) -> Block:
         found = _changing(op, block, places) if isinstance(op, For) and _is_simple(op) else []
         if found:
             assert isinstance(op, For)
-            gone |= {f.made for f in found if f.made is not None}
+            gone |= {o for f in found for o in (f.made, f.turned) if o is not None}
             _write(op, found, writer, places)
         else:
             writer.ops.append(map_blocks(op, lambda b: _block(b, places)))
@@ -100,9 +103,10 @@ def _changing(op: For, block: Block, places: Places) -> list[_Changing]:
                 and places.users[start] == [op]
                 and start not in places.yielded
                 and update.result is None
-                and _is_only_read(result, places)
             ):
-                found.append(_Changing(place, update, made))
+                turned = _turned(result, block, places)
+                if turned is not None or _is_only_read(result, places):
+                    found.append(_Changing(place, update, made, turned))
     return found
 
 
@@ -129,6 +133,16 @@ def _is_used(listed: Value, places: Places) -> bool:
     return bool(places.users.get(listed)) or listed in places.yielded
 
 
+def _turned(listed: Value, block: Block, places: Places) -> Apply | None:
+    users = places.users.get(listed, [])
+    op = users[0] if len(users) == 1 and listed not in places.yielded else None
+    if not isinstance(op, Apply) or op.callee is not operator.getitem or op.args[0] is not listed:
+        return None
+    index = op.args[1].value if isinstance(op.args[1], Literal) else None
+    is_turned = isinstance(index, slice) and index == slice(None, None, -1)
+    return op if is_turned and places.block_of[op] is block else None
+
+
 def _is_only_read(listed: Value, places: Places) -> bool:
     users = places.users.get(listed, [])
     return all(isinstance(u, Apply) and u.callee in _READERS for u in users)
@@ -140,8 +154,7 @@ def _write(op: For, found: list[_Changing], writer: Writer, places: Places) -> N
     if isinstance(stream, Items):
         op = counted(op, writer)
     head = Writer()
-    position = _position(op, head)
-    carried = list(op.carried)
+    carried, results = list(op.carried), list(op.results)
     items: dict[Op, Writer] = {}
     for each in found:
         update, start = each.update, op.carried[each.place]
@@ -149,12 +162,14 @@ def _write(op: For, found: list[_Changing], writer: Writer, places: Places) -> N
         if each.made is None:
             size = writer.apply(len, start, kind=INT)
             _check(size, length, writer, op)
-            last = item.sub(writer.sub(size, ONE), position)
+            last = item.sub(writer.sub(size, ONE), _position(op, head))
             assert update.result is not None
             item.ops.append(Apply(operator.getitem, (start, last), (), update.result, update.loc))
         else:
             carried[each.place] = _zeros(op.results[each.place], each.made, length, writer)
-            written = (position, *update.args)
+            written = (_position(op, head, each.turned is not None), *update.args)
+            if each.turned is not None:
+                results[each.place] = each.turned.result
             item.ops.append(replace(update, callee=operator.setitem, args=written))
     inner = _block(op.body, places)
     ops = list(head.ops)
@@ -164,17 +179,21 @@ def _write(op: For, found: list[_Changing], writer: Writer, places: Places) -> N
     keep = [k for k in range(len(carried)) if k not in popped]
     params = (inner.params[0], *(inner.params[1 + k] for k in keep))
     body = Block(params, tuple(ops), tuple(inner.yields[k] for k in keep))
-    kept, results = tuple(carried[k] for k in keep), tuple(op.results[k] for k in keep)
-    writer.ops.append(replace(op, carried=kept, body=body, results=results))
+    kept, made = tuple(carried[k] for k in keep), tuple(results[k] for k in keep)
+    writer.ops.append(replace(op, carried=kept, body=body, results=made))
 
 
-def _position(op: For, writer: Writer) -> Atom:
-    """Which round a loop over a range is in."""
+def _position(op: For, writer: Writer, from_end: bool = False) -> Atom:
+    """How many rounds of a loop over a range have been, or are to come."""
     (stream,) = op.streams
     assert isinstance(stream, Range)
     counter = op.body.params[0]
     if is_int(stream.step, 1):
+        if from_end:
+            return writer.sub(writer.sub(stream.stop, ONE), counter)
         return writer.sub(counter, stream.start)
+    if from_end:
+        return writer.sub(counter, writer.add(stream.stop, ONE))
     return writer.sub(stream.start, counter)
 
 

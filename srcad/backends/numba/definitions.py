@@ -305,8 +305,10 @@ def inner_of_differential(w, v):
 @define(np.vdot)
 def vdot(a, b, *, same_shape):
     """Numba has that of vectors."""
-    if not same_shape or np.ndim(a) < 2:
+    if np.ndim(a) < 2 and np.ndim(b) < 2:
         return NotImplemented
+    if not same_shape:
+        return np.vdot(np.ravel(a), np.ravel(b))
     return np.sum((np.conj(a) if np.iscomplexobj(a) else a) * b)
 
 
