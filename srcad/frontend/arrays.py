@@ -37,7 +37,7 @@ from srcad.frontend.abstract import (
 )
 from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Lowering, NeedsBuffer, NeedsUnroll
-from srcad.ir import Apply, Atom, Literal, Value, View
+from srcad.ir import Apply, Atom, Call, Literal, Value, View
 from srcad.ir.core import make_tuple
 from srcad.ir.infer import atom_type
 from srcad.ir.sharing import Sharing, holds_arrays, is_basic_index, sharing, views
@@ -67,11 +67,13 @@ class Origin:
 
     site: Any
     """The expression that made it."""
-    op: Apply | None = None
+    op: Apply | Call | None = None
     merged: tuple[Atom, ...] = ()
     """The values of several paths, of which it is one."""
     owner: str = ""
     """The name of the object outside the function that it belongs to."""
+    recursion: str = ""
+    """The name of the recursive function that it is handed to."""
 
 
 # ---- which arrays are buffers
@@ -206,6 +208,9 @@ def written(low: Lowering, value: Abstract) -> NoReturn:
     owner = outside_owner(low, value)
     if owner:
         low.refuse(*refusal("array outside", name=owner))
+    for source in _sources(low, value):
+        if source is not None and source.recursion:
+            low.refuse(*refusal("recursive write", name=source.recursion))
     become_buffers(low, value)
     if _sites(low, value):
         low.refuse(*refusal("shared array"), kind=NeedsUnroll)
@@ -226,6 +231,11 @@ def outside_owner(low: Lowering, value: Abstract) -> str:
         if source is not None and source.owner:
             return source.owner
     return ""
+
+
+def is_fresh(low: Lowering, value: Value) -> bool:
+    """Whether all memory of a value was made in this function."""
+    return all(source is not None and source.op is not None for source in _sources(low, value))
 
 
 def surely_disjoint(low: Lowering, x: Value, y: Value) -> bool:
@@ -264,7 +274,7 @@ def _sources(low: Lowering, value: Abstract) -> list[Origin | None]:
         origin = low.session.made.get(atom) or (None if op is None else Origin(None, op))
         if origin is not None and origin.merged:
             work += [a for a in origin.merged if isinstance(a, Value)]
-        elif origin is not None and origin.op is not None and (shared := views(origin.op)):
+        elif origin is not None and isinstance(origin.op, Apply) and (shared := views(origin.op)):
             work += shared
         else:
             found.append(origin)

@@ -221,7 +221,7 @@ def _lower_try(
         _run_final(low, final)
         return
     before = dict(low.state)
-    watch = Watch(caught_here)
+    watch = Watch(lambda op: not _is_of_parts(op) and caught_here(op))
     main = low.region(partial(_watched, low, rest, watch))
     if not main.builder.ops and not main.dead:  # all of it is known: nothing can raise
         low.state = main.state
@@ -276,6 +276,11 @@ def _lower_try(
         _run_else(low, orelse, raised)
     if final and final_block is None:
         _run_final(low, final)
+
+
+def _is_of_parts(op: Op) -> bool:
+    """Whether what an operation raises is raised by the operations in its blocks."""
+    return isinstance(op, Try) or (isinstance(op, If) and _is_plain(op.test))
 
 
 def _hoist(low: Lowering, steps: list[Thunk], stays: Callable[[Op], bool]) -> list[Thunk]:

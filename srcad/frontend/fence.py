@@ -81,6 +81,10 @@ REFUSED: dict[str, Refusal] = {
         "the recursive function '{name}', which changes something outside it,",
         "return the new value and let the caller assign it",
     ),
+    "recursive write": Refusal(
+        "writing into an array that the recursive function '{name}' is given",
+        "write into a copy and return it: a = np.copy(a), or write a loop",
+    ),
     "aliased change": Refusal(
         "changing a list, dict or object that is reached in two ways",
         "give a copy for one of them: list(xs), dict(d), copy.copy(obj)",

@@ -33,7 +33,8 @@ from srcad.frontend.merge import Merger
 from srcad.ir import Atom, Call, Function, FunctionRef, Value
 from srcad.ir.build import Builder
 from srcad.ir.infer import atom_type, name_sizes
-from srcad.ir.types import Type, without_sizes
+from srcad.ir.sharing import holds_arrays
+from srcad.ir.types import Array, Type, without_sizes
 from srcad.ir.walk import free_values
 
 _PASSES = 8
@@ -51,6 +52,8 @@ class Outlined:
     leaves: tuple[Value, ...] = ()
     extras: tuple[Value, ...] = ()
     """Values of the surrounding function that it reads."""
+    shares: bool = False
+    """Whether arrays in its result may be those that it is given."""
     done: bool = False
 
     def is_stale(self, low: Lowering) -> bool:
@@ -72,6 +75,7 @@ def call_outlined(
 ) -> Abstract:
     """A call of a recursive function."""
     session = low.session
+    given = [value for value in bound.values() if isinstance(value, ArrayRef)]
     bound = {name: low.read(value) for name, value in bound.items()}  # it may not write them
     made: Outlined | None = session.outlined.get(key)
     if made is None or made.is_stale(low):
@@ -93,7 +97,16 @@ def call_outlined(
     op = Call(made.ref, (*inits, *made.extras), tuple(results), low.builder.loc)
     low.builder.append(op)
     session.calls[made.ref] = None
+    for value in results:
+        if made.shares:
+            arrays.handed_on(low, value, op.args)
+        else:
+            session.made[value] = arrays.Origin(None, op)
     result = _own(low, made.result, mapping)
+    if made.shares:
+        given += [ArrayRef(place) for place in _held(low, made.extras)]
+        for ref in given:
+            low.freeze(ref)
     if any(isinstance(v, (ListRef, DictRef, ObjectRef, TupleRef)) for v in bound.values()):
         for shared in (result, *bound.values()):  # the result may be an argument
             low.freeze(shared)
@@ -215,6 +228,8 @@ def lower_outlined(
                     arguments[name] = ref
                 else:
                     low.freeze(value)
+                    if isinstance(value, Value) and isinstance(value.type, Array):
+                        session.made[value] = arrays.Origin(None, recursion=code.name)
                     arguments[name] = value
             try:
                 result = calls.run_body(low, code, arguments, key)
@@ -246,6 +261,7 @@ def lower_outlined(
                 low,
                 _forced(Merger(low, [here], leaf, force=True, force_constants=True), low, result),
             )
+            made.shares, shared = _shares(low, atoms), made.shares
         finally:
             low.builder, low.state, low.dead, low.loops = before
         kinds = [v.type for v in leaves]
@@ -253,6 +269,7 @@ def lower_outlined(
         extras = tuple(v for v in free_values(block) if v not in params)
         settled = (
             made.result is not None
+            and made.shares == shared
             and [v.type for v in made.leaves] == kinds
             and made.extras == extras
         )
@@ -263,6 +280,18 @@ def lower_outlined(
             return
         made.result, made.leaves, made.extras = template, tuple(leaves), extras
     low.refuse(*refusal("recursion"))
+
+
+def _held(low: Lowering, values: tuple[Value, ...]) -> list[int]:
+    """The places that hold values."""
+    state = low.state.items()
+    return [k[1] for k, c in state if k[0] == "place" and isinstance(c, Held) and c.value in values]
+
+
+def _shares(low: Lowering, atoms: list[Atom]) -> bool:
+    """Whether results may share memory with what the function was given, or has around it."""
+    arrays_ = [a for a in atoms if isinstance(a, Value) and holds_arrays(a.type)]
+    return not all(arrays.is_fresh(low, a) for a in arrays_)
 
 
 def _forced(merger: Merger, low: Lowering, value: Abstract) -> Any:

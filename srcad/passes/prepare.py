@@ -7,12 +7,13 @@ from srcad.options import Options
 from srcad.passes.common import without_repeats
 from srcad.passes.fold import without_steady
 from srcad.passes.inplace import sums_in_place
+from srcad.passes.rows import without_rows
 from srcad.passes.unroll import unrolled
 
 
 def prepared(block: Block, options: Options) -> Block:
     """The block, in a form whose derivative is shorter."""
-    block = without_steady(block)
+    block = without_rows(without_steady(block))
     if options.unroll:
         block = unrolled(block)
     if options.common:

@@ -18,12 +18,15 @@ def frechet(f: Any, a: Any, e: Any, *more: Any) -> Any:
     return f(np.concatenate((upper, lower), -2), *more)[..., :n, n:]
 
 
-def row_order(pivots: Any) -> Any:
-    """The rows that a sequence of exchanges, row `k` with `pivots[k]`, brings to each place."""
-    rows = np.arange(len(pivots))
-    for k, p in enumerate(pivots):
-        rows[[k, p]] = rows[[p, k]]
-    return rows
+def row_order(pivots: Any, n: int) -> Any:
+    """Which of `n` rows exchanges, of row `k` with `pivots[..., k]`, bring to each place."""
+    orders = np.empty((*pivots.shape[:-1], n), int)
+    for place in np.ndindex(pivots.shape[:-1]):
+        rows = np.arange(n)
+        for k, p in enumerate(pivots[place]):
+            rows[[k, p]] = rows[[p, k]]
+        orders[place] = rows
+    return orders
 
 
 _SMALL = 48

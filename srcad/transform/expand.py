@@ -73,7 +73,7 @@ from srcad.transform.defined import (
 )
 from srcad.transform.forward import Pusher
 from srcad.transform.functions import Functions
-from srcad.transform.kept import defined_in, everything_in, rename_values
+from srcad.transform.kept import defined_in, everything_in, only_for_shape, rename_values
 from srcad.transform.reverse import Swept, sweep_block
 from srcad.transform.signatures import argument_name
 from srcad.transform.structures import (
@@ -83,6 +83,7 @@ from srcad.transform.structures import (
     tangents_of,
     transplant,
 )
+from srcad.transform.writes import is_view_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -585,6 +586,18 @@ class Differentiator:
         found = self.jvp(call, directions)
         require_present(call.low, found.value)
         return found.tangent
+
+
+def kept(low: Lowering, pulled: Pulled) -> Pulled:
+    """The reverse of a call for later: it reads copies of arrays that may be written until then."""
+    held = [c.value for k, c in low.state.items() if k[0] == "place" and isinstance(c, Held)]
+    copies: dict[Value, Any] = {}
+    for value in free_values(pulled.reverse):
+        if only_for_shape(value, pulled.reverse):
+            continue
+        if isinstance(value.type, Array) and is_view_of(value, held, low.builder):
+            copies[value] = low.builder.apply(np.array, value, hint=value.hint)
+    return dataclasses.replace(pulled, reverse=rename_values(pulled.reverse, copies))
 
 
 def _with_aux(low: Lowering, result: Abstract) -> tuple[Abstract, Abstract]:

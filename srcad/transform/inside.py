@@ -15,6 +15,7 @@ from srcad.frontend.abstract import Abstract, Intrinsic, Static, Transformed, Tu
 from srcad.frontend.lowering import Lowering
 from srcad.options import Choices
 from srcad.transform.calls import DifferentiatedCall, Spec
+from srcad.transform.expand import kept
 from srcad.transform.library import CompilerLibrary
 
 Handler = Callable[[CompilerLibrary, Lowering, list[Any], dict[str, Any]], Any]
@@ -90,7 +91,7 @@ def vjp(library: CompilerLibrary, low: Lowering, args: list[Any], keywords: dict
         low.refuse(f"vjp has no argument {next(iter(rest))!r}", "pass the primals by position")
     wrt = tuple(range(len(args) - 1))
     call = DifferentiatedCall(low, args[0], list(args[1:]), wrt=wrt, has_aux=has_aux)
-    pulled = library.differentiator.vjp(call)
+    pulled = kept(low, library.differentiator.vjp(call))
 
     def pull(low: Lowering, cts: list[Any], named: dict[str, Any]) -> Any:
         return library.differentiator.pull(low, pulled, cts[0])

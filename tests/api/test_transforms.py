@@ -370,10 +370,18 @@ def inner_aux(x):
     return pull(1.0)[0] + 0.0 * value + aux
 
 
+def inner_vjp_of_what_is_written_later(x):
+    u = np.array([x, 1.0])
+    _, pull = srcad.vjp(lambda z: np.sum(z**3 * u), u[:1])
+    u[:] = -1.0
+    return pull(1.0)[0][0]
+
+
 @pytest.mark.parametrize(
     ("function", "value", "slope"),
     [
         (inner_vjp, 12.0, 12.0),
+        (inner_vjp_of_what_is_written_later, 36.0, 48.0),
         (inner_jvp, 12.0, 12.0),
         (inner_hvp, 12.0, 6.0),
         (inner_decorators, 24.0, 24.0),

@@ -190,6 +190,40 @@ def pushed(x):
     return values[0]
 
 
+def _handed_back(u, n):
+    return u[1:] if n == 0 else _handed_back(u, n - 1)
+
+
+def array_that_a_recursion_hands_back(x):
+    u = x * np.ones(3)
+    v = _handed_back(u, len(u))
+    u[1] = x * x
+    return np.sum(v * u[1:])
+
+
+def _doubled_from(u, k):
+    if k < len(u):
+        u[k] *= 2
+        _doubled_from(u, k + 1)
+
+
+def array_that_a_recursion_writes(x):
+    u = x * np.ones(3)
+    _doubled_from(u, 0)
+    return np.sum(u)
+
+
+def _listed(u, n):
+    return [u, u * 2] if n == 0 else _listed(u, n - 1)
+
+
+def array_in_a_list_that_a_recursion_makes(x):
+    u = x * np.ones(3)
+    parts = _listed(u, len(u))
+    u[1] = x * x
+    return np.sum(parts[0] * parts[1])
+
+
 # ---- text
 
 
@@ -490,6 +524,9 @@ def test_out_by_position(function):
         (calls_with_a_mutable_default, "list", "seen"),
         (list_for_two_parameters, "reached in two ways", "return"),
         (list_read_by_the_closure, "reached in two ways", "return"),
+        (array_that_a_recursion_hands_back, "something else may also refer to", "u[1] = "),
+        (array_that_a_recursion_writes, "recursive function '_doubled_from' is given", "u[k] *= 2"),
+        (array_in_a_list_that_a_recursion_makes, "something else may also refer to", "u[1] = "),
         (closure_changes_a_list, "something else may also refer to", "total[0] = "),
         (closure_changes_an_array, "something else may also refer to", "total[0] += "),
         (closure_changes_an_object, "something else may also refer to", "self.level = "),

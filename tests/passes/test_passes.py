@@ -550,3 +550,70 @@ def test_branches_are_put_together_only_where_what_is_between_allows_it():
         return total
 
     agrees(f, [0.4, 1.3, -0.9], 0.5, argnums=(0, 1))
+
+
+# ---- rows
+
+
+def test_items_of_rows_are_items_of_the_array():
+    def f(a):
+        u = a.copy()
+        for i in range(1, len(u)):
+            row = u[i]
+            for j in range(1, len(row)):
+                row[j] *= u[i - 1][j] + row[j - 1]
+        return np.sum(u)
+
+    m = np.array([[0.4, -1.3, 0.9], [2.0, 0.1, -0.6], [1.1, 0.7, -0.2]])
+    lines = body(f, m, recompute=True)
+    assert any(line.startswith("u[i, j] = ") for line in lines)
+    assert not any("zeros(len(" in line for line in lines)
+    agrees(f, m)
+
+
+def test_rows_that_are_more_than_their_items_stay():
+    def f(a, k):
+        total = 0.0
+        for i in range(len(a)):
+            row = a[i]
+            total += row[1:] @ row[:-1] + row[k] @ row[k] + row[-1] * row[0]
+        return total
+
+    m = np.array([[0.4, -1.3, 0.9], [2.0, 0.1, -0.6]])
+    agrees(f, m, np.array([0, 0, 2]))
+
+
+def test_a_row_of_the_array_before_a_write_is_read_from_there():
+    def f(a):
+        b = a.copy()
+        row = a[1]
+        b[1][0] = row[0] * 3.0
+        a = b
+        return row[0] * a[1][0] + a[0][1]
+
+    agrees(f, np.array([[0.4, -1.3], [2.0, 0.1]]))
+
+
+def test_what_a_loop_never_changes_is_what_it_ends_with():
+    def f(x, n):
+        k, pair = 4, [x * x, x]
+        for _ in range(n):
+            table = {"k": k}
+            table["k"], k = k, table["k"]
+            pair[1] = pair[1] * pair[0]
+        return k, pair[0] * pair[1]
+
+    for n in (0, 3):
+        (k, value), pullback = srcad.vjp(lambda x, n=n: f(x, n), 0.7)
+        assert (k, value) == (4, pytest.approx(0.7 ** (3 + 2 * n)))
+        assert pullback((0, 1.0))[0] == pytest.approx((3 + 2 * n) * 0.7 ** (2 + 2 * n))
+
+
+def test_an_array_that_a_loop_is_handed_and_hands_on():
+    def f(m):
+        for i in range(1):
+            m[i] += 3
+        return np.sum(m)
+
+    m = np.array([[0.4, -1.3], [2.0, 0.1]])
+    np.testing.assert_array_equal(srcad.hvp(f, (m,), (m,)), np.zeros((2, 2)))

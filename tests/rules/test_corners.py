@@ -432,3 +432,16 @@ def test_empty_arrays(a):
         assert bars[rule.wrt[0]].shape == a.shape
     assert np.shape(slope(np.exp, a)) == a.shape
     assert slope(np.prod, a) == 0
+
+
+def test_quantiles_of_missing_and_infinite_values():
+    x = np.array([[1.0, np.nan, 2.5], [3.0, np.inf, 7.0]])
+
+    def quantiles(x):
+        return np.quantile(x, [0.25, 0.5], axis=1, method="lower")
+
+    with np.errstate(invalid="ignore"):
+        out, change = srcad.jvp(quantiles, (x,), (np.ones_like(x),))
+        assert np.array_equal(out, quantiles(x), equal_nan=True)
+    assert np.array_equal(change, [[0, 1], [0, 1]])
+    assert srcad.value_and_grad(np.nanmedian)(np.array([1.0, np.inf, 2.5]))[0] == 2.5

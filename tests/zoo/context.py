@@ -494,3 +494,20 @@ def handler_that_returns_from_a_loop(x, y):
             return total * total
         total += a * b
     return total * a
+
+
+@case((1.3, 0.4, 0.9), (-1.3, 0.4, 0.9), (1.3, 0.4, -0.9))
+def list_grown_in_branches_and_inner_attempts(x, y, z):
+    out = [y]
+    for v in (x, z):
+        try:
+            if v < 1.0:
+                out.append(math.sqrt(v) * y)
+            else:
+                try:
+                    out.append(math.log(v - 1.0) + x)
+                except KeyError:
+                    out.append(0.0)
+        except ValueError:
+            out[-1] += v * v
+    return sum(v * (k + 1) for k, v in enumerate(out))
