@@ -49,6 +49,7 @@ from srcad.backends.numba.lists import lists_to_arrays
 from srcad.backends.numba.operations import in_other_words
 from srcad.backends.numba.order import free_order
 from srcad.backends.numba.outline import outline
+from srcad.backends.numba.packing import pack_after_branches
 from srcad.backends.numba.sinking import sink
 from srcad.backends.numba.streams import count_through_arrays, count_through_streams
 from srcad.backends.numba.sums import write_out_sums
@@ -142,11 +143,10 @@ def _legal(function: Function) -> Function:
     function = replace(function, calls=())  # functions that call themselves: refused below
     function = array_indices_as_loops(write_out(function))
     function = check_integers(write_out_sums(function))
-    function = lists_to_arrays(function)
+    function = pack_after_branches(flag_unbound(lists_to_arrays(function)))
     function = tapes_to_arrays(count_through_arrays(function))
     function = of_fixed_length(count_through_streams(function))
-    function = lists_to_arrays(function)
-    function = define_all(flag_unbound(function))
+    function = define_all(lists_to_arrays(function))
     function = sink(in_other_words(function))
     function = to_loops(check_bounds(function), checked=True)
     function = safe_additions(function)

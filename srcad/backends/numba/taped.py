@@ -34,7 +34,7 @@ from srcad.ir import (
     While,
     With,
 )
-from srcad.ir.core import Undefined, make_list, make_tuple
+from srcad.ir.core import Undefined, is_undefined, make_list, make_tuple
 from srcad.ir.types import Array, ListType, Number, NumPyScalar, Opaque, TupleType, Type
 from srcad.ir.walk import all_ops, blocks
 
@@ -350,7 +350,7 @@ class Tapes:
 
     def _numbers_of(self, leaf: Value, tape: Tape) -> list[Value]:
         """The numbers that a slice, an index or a small array is made of, if that is all."""
-        made = self.places.made.get(self.handed(leaf) or leaf)
+        made = self.places.made.get(leaf)
         if not isinstance(made, Apply) or made.callee not in _PACKING or made.keywords:
             return []
         found: list[Value] = []
@@ -396,7 +396,7 @@ class Tapes:
             return None
         place = made.results.index(value)
         sides = [b.yields[place] for b in blocks(made)]
-        defined = [a for a in sides if not _is_undefined(a)]
+        defined = [a for a in sides if not is_undefined(a)]
         if len(defined) == 1 and isinstance(defined[0], Value):
             return self.handed(defined[0]) or defined[0]
         return None
@@ -410,7 +410,7 @@ class Tapes:
     def is_had(self, atom: Atom, tape: Tape | None) -> bool:
         """Whether a value of an iteration can be had again where its tape is read."""
         if not isinstance(atom, Value):
-            return not isinstance(atom.value, Undefined)
+            return not is_undefined(atom)
         if tape is None:
             return False
         if atom in tape.kept or atom in tape.named:
@@ -501,7 +501,3 @@ def _appends(op: Op, value: Value) -> bool:
         and op.result is None
         and not op.path
     )
-
-
-def _is_undefined(atom: Atom) -> bool:
-    return isinstance(atom, Literal) and isinstance(atom.value, Undefined)
