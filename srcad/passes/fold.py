@@ -94,19 +94,27 @@ def _collect_steady(op: For | While, mapping: dict[Value, Atom]) -> None:
 
 
 def without_steady(block: Block) -> Block:
-    """The block with loops that carry only what they change."""
+    """The block with the bodies of loops reading from outside what the loops never change.
+
+    They still carry it, since what a loop ends with is known by its name.
+    """
+    loops = [op for op in all_ops(block) if isinstance(op, (For, While))]
+    steady: dict[Value, Atom] = {}
     while True:
-        steady: dict[Value, Atom] = {}
-        for op in all_ops(block):
-            if isinstance(op, (For, While)):
-                _collect_steady(op, steady)
-        if not steady:
-            return block
-        for value, atom in steady.items():
-            while isinstance(atom, Value) and atom in steady:
-                atom = steady[atom]
-            steady[value] = atom
-        block = _lighter(_reading(block, steady), steady)
+        count = len(steady)
+        for op in reversed(loops):
+            _collect_steady(op, steady)
+        if len(steady) == count:
+            break
+    ends = {r for op in loops for r in op.results}
+    known = {value: atom for value, atom in steady.items() if value not in ends}
+    if not known:
+        return block
+    for value, atom in known.items():
+        while isinstance(atom, Value) and atom in steady:
+            atom = steady[atom]
+        known[value] = atom
+    return _carrying(_reading(block, known), {op.results: op for op in loops}, steady)
 
 
 def _reading(block: Block, mapping: dict[Value, Atom]) -> Block:
@@ -119,33 +127,25 @@ def _reading(block: Block, mapping: dict[Value, Atom]) -> Block:
     return Block(block.params, ops, tuple(map(read, block.yields)))
 
 
-def _lighter(block: Block, steady: Container[Value]) -> Block:
-    """The block with loops that do not carry what is steady."""
+def _carrying(
+    block: Block, loops: dict[tuple[Value, ...], For | While], steady: Container[Value]
+) -> Block:
+    """The block with loops handing on what is steady as they did."""
 
-    def lighter(op: Op) -> Op:
-        op = map_blocks(op, lambda b: _lighter(b, steady))
-        return _carrying_less(op, steady) if isinstance(op, (For, While)) else op
+    def carrying(op: Op) -> Op:
+        op = map_blocks(op, lambda b: _carrying(b, loops, steady))
+        if not isinstance(op, (For, While)) or not any(r in steady for r in op.results):
+            return op
+        before, count = loops[op.results], len(op.results)
 
-    return Block(block.params, tuple(map(lighter, block.ops)), block.yields)
+        def chosen(old: tuple[Atom, ...], new: tuple[Atom, ...]) -> tuple[Atom, ...]:
+            each = zip(op.results, old, new, strict=False)
+            return (*(o if r in steady else n for r, o, n in each), *new[count:])
 
+        body = replace(op.body, yields=chosen(before.body.yields, op.body.yields))
+        return replace(op, carried=chosen(before.carried, op.carried), body=body)
 
-def _carrying_less(op: For | While, steady: Container[Value]) -> For | While:
-    count = len(op.results)
-    keep = [k for k in range(count) if op.results[k] not in steady]
-    if len(keep) == count:
-        return op
-    targets, params = op.body.params[:-count], op.body.params[-count:]
-    body = Block(
-        (*targets, *(params[k] for k in keep)),
-        op.body.ops,
-        (*(op.body.yields[k] for k in keep), *op.body.yields[count:]),
-    )
-    carried = tuple(op.carried[k] for k in keep)
-    found = tuple(op.results[k] for k in keep)
-    if isinstance(op, For):
-        return replace(op, carried=carried, body=body, results=found)
-    test = Block(tuple(op.test.params[k] for k in keep), op.test.ops, op.test.yields)
-    return replace(op, carried=carried, test=test, body=body, results=found)
+    return Block(block.params, tuple(map(carrying, block.ops)), block.yields)
 
 
 def _known(op: Apply) -> Atom | None:

@@ -99,9 +99,11 @@ def power(x, y, *, dx, dy, out):
         if y == 3:
             return 3 * x * x * dx
         if y == -1:
-            return -over(dx, x * x)
+            return -times(out * out, dx)
         if y == 0.5:
             return over(dx, 2 * out)
+        if y < 0:
+            return over(times(y * out, dx), x)
         if y < 1:
             return over(y * dx, x ** (1 - y))
         if y == int(y):

@@ -12,7 +12,7 @@ import numpy as np
 
 from srcad import runtime
 from srcad.rules import registry
-from srcad.rules.intrinsics import excess, over
+from srcad.rules.intrinsics import excess, over, times
 from srcad.rules.registry import is_literal
 
 differential = partial(registry.differential, elementwise=True)
@@ -69,7 +69,7 @@ def sqrt(x, *, dx, out):
 
 @differential(np.cbrt, math.cbrt, domain="nonzero")
 def cbrt(x, *, dx, out):
-    return over(dx, 3 * out * out)
+    return over(over(dx, 3 * out), out)
 
 
 @differential(np.square)
@@ -78,8 +78,8 @@ def square(x, *, dx):
 
 
 @differential(np.reciprocal, domain="nonzero")
-def reciprocal(x, *, dx):
-    return -over(dx, x * x)
+def reciprocal(x, *, dx, out):
+    return -times(out * out, dx)
 
 
 @differential(np.sin, math.sin, cmath.sin, runtime.sin)
@@ -137,7 +137,9 @@ def tanh(x, *, dx, out):
 
 @differential(np.arcsinh, math.asinh, cmath.asinh)
 def arcsinh(x, *, dx):
-    return dx / np.sqrt(x * x + 1)
+    if np.iscomplexobj(x):
+        return dx / np.sqrt(x * x + 1)
+    return dx / np.hypot(x, 1)  # the square of large numbers is infinite
 
 
 @differential(np.arccosh, math.acosh, cmath.acosh, domain="above one")
@@ -293,11 +295,12 @@ def sinc(x, *, dx):
     """Near 0, where the closed form cancels, its Taylor polynomial."""
     t = np.pi * x
     far = np.where(np.abs(t) < 0.5, 1, t)
-    t2 = t * t
+    near = np.where(np.abs(t) < 0.5, t, 0)
+    t2 = near * near
     closed = (np.cos(far) - np.sin(far) / far) / far
     series = t2 / 518918400 - 1 / 3991680
     series = ((series * t2 + 1 / 45360) * t2 - 1 / 840) * t2 + 1 / 30
-    series = (series * t2 - 1 / 3) * t
+    series = (series * t2 - 1 / 3) * near
     return np.pi * np.where(np.abs(t) < 0.5, series, closed) * dx
 
 

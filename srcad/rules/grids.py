@@ -7,7 +7,7 @@ from srcad.rules.registry import composition, differential, linear, multilinear
 
 
 @differential(np.interp)
-def interp(x, xp, fp, left=None, right=None, *, dx, dxp, dfp, dleft, dright):
+def interp(x, xp, fp, left=None, right=None, period=None, *, dx, dxp, dfp, dleft, dright):
     """At a knot the slope on its right, at the last knot the slope on its left."""
     last = len(xp) - 1
     i = np.clip(np.searchsorted(xp, x, "right") - 1, 0, max(last - 1, 0))
@@ -39,10 +39,10 @@ def diff_of_more(a, n=1, axis=-1, prepend=None, append=None):
         return NotImplemented
     size = np.shape(np.take(a, [0], axis))
     if prepend is not None:
-        first = np.broadcast_to(prepend, size) if np.ndim(prepend) == 0 else prepend
+        first = np.broadcast_to(prepend, size) if np.ndim(prepend) == 0 else np.asarray(prepend)
         a = np.concatenate((first, a), axis)
     if append is not None:
-        last = np.broadcast_to(append, size) if np.ndim(append) == 0 else append
+        last = np.broadcast_to(append, size) if np.ndim(append) == 0 else np.asarray(append)
         a = np.concatenate((a, last), axis)
     return np.diff(a, n, axis)
 

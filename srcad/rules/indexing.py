@@ -83,7 +83,7 @@ def extract(ct, condition, arr, *, arr_bar):
     arr_bar[np.unravel_index(np.flatnonzero(condition), np.shape(arr))] += ct
 
 
-@composition(np.ix_, wrt="args", sequences=("args",))
+@composition(np.ix_, wrt="args")
 def ix_(*args):
     """Of positions it is a constant; a mesh of values has their derivatives."""
     rank = len(args)
@@ -117,26 +117,61 @@ def bincount(ct, x, weights=None, minlength=0):
     return ct[x].astype(np.result_type(weights))
 
 
+def edges_of_bins(x, bins, range):
+    if isinstance(bins, str):
+        raise MissingRule(None, "histogram with bins that are chosen by a rule is not supported")
+    if np.ndim(bins) > 0:
+        return np.asarray(bins)
+    low, high = (np.min(x), np.max(x)) if range is None else range
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    return np.linspace(low, high, bins + 1)
+
+
+def bin_of(x, edges):
+    """Between which edges the values lie, and whether between any."""
+    last = np.shape(edges)[0] - 2
+    place = np.minimum(np.searchsorted(edges, x, "right") - 1, last)
+    return place, (x >= edges[0]) & (x <= edges[-1])
+
+
+@composition(np.histogram2d, wrt=("x", "y", "weights"))
+def histogram2d(x, y, bins=10, range=None, density=None, weights=None):
+    """As `histogram`, with one kind of bins for each of the axes, or one for both."""
+    if is_sequence(bins) and len(bins) == 2:
+        kinds = bins
+    else:
+        if np.ndim(bins) > 0 and len(bins) == 2:
+            raise ValueError("give two kinds of bins as a tuple")
+        kinds = (bins, bins)
+    limits = (None, None) if range is None else range
+    rows, columns = edges_of_bins(x, kinds[0], limits[0]), edges_of_bins(y, kinds[1], limits[1])
+    row, in_rows = bin_of(x, rows)
+    column, in_columns = bin_of(y, columns)
+    there = in_rows & in_columns
+    size = (np.shape(rows)[0] - 1, np.shape(columns)[0] - 1)
+    place = (row * size[1] + column)[there]
+    if weights is None:
+        counts = np.bincount(place, minlength=size[0] * size[1]).astype(float)
+    else:
+        counts = np.bincount(place, weights[there], size[0] * size[1])
+    counts = np.reshape(counts, size)
+    if density:
+        counts = counts / np.sum(counts) / np.diff(rows)[:, None] / np.diff(columns)
+    return counts, rows, columns
+
+
 @composition(np.histogram, wrt=("a", "weights"))
 def histogram(a, bins=10, range=None, density=None, weights=None):
     """How many there are in a bin is locally constant; the edges may depend on the least value."""
-    if isinstance(bins, str):
-        raise MissingRule(None, "histogram with bins that are chosen by a rule is not supported")
     x = np.reshape(a, -1)
-    if np.ndim(bins) > 0:
-        edges = np.asarray(bins)
-    else:
-        low, high = (np.min(x), np.max(x)) if range is None else range
-        if low == high:
-            low, high = low - 0.5, high + 0.5
-        edges = np.linspace(low, high, bins + 1)
-    last = np.shape(edges)[0] - 2
-    place = np.minimum(np.searchsorted(edges, x, "right") - 1, last)
-    there = (x >= edges[0]) & (x <= edges[-1])
+    edges = edges_of_bins(x, bins, range)
+    place, there = bin_of(x, edges)
+    many = np.shape(edges)[0] - 1
     if weights is None:
-        counts = np.bincount(place[there], minlength=last + 1)
+        counts = np.bincount(place[there], minlength=many)
     else:
-        counts = np.bincount(place[there], np.reshape(weights, -1)[there], last + 1)
+        counts = np.bincount(place[there], np.reshape(weights, -1)[there], many)
     if density:
         counts = counts / np.sum(counts) / np.diff(edges)
     return counts, edges
@@ -278,7 +313,7 @@ def diagonal(ct, a, offset=0, axis1=0, axis2=1):
 
 
 @linear(np.trace, *methods("trace"), wrt="a")
-def trace(ct, a, offset=0, axis1=0, axis2=1):
+def trace(ct, a, offset=0, axis1=0, axis2=1, dtype=None):
     n, m = np.shape(a)[axis1], np.shape(a)[axis2]
     if np.ndim(a) == 2 and is_literal(offset) and offset == 0 and n == m:
         return np.where(np.eye(n, dtype=bool), ct, 0)

@@ -9,9 +9,17 @@ import math
 import numpy as np
 
 from srcad.errors import MissingRule
-from srcad.rules.intrinsics import fitted, over, unbroadcast
+from srcad.rules.intrinsics import fitted, over, times, unbroadcast
 from srcad.rules.registry import composition, constant, differential, is_literal, linear
-from srcad.runtime import cofactors, frechet, is_regular, minors, row_order
+from srcad.runtime import (
+    cofactors,
+    frechet,
+    inverse_of_lower,
+    is_regular,
+    minors,
+    row_order,
+    stop_gradient,
+)
 
 constant(np.linalg.matrix_rank, is_regular, row_order)
 
@@ -43,6 +51,11 @@ def singular_change(a, da):
 @differential(np.linalg.inv)
 def inv(a, *, da, out):
     return -out @ da @ out
+
+
+@differential(inverse_of_lower)
+def inverse_of_lower_differential(a, *, da, out):
+    return -out @ np.tril(da) @ out
 
 
 @differential(np.linalg.solve)
@@ -181,7 +194,7 @@ def pinv(a, rcond=None, *, da, out):
 @differential(np.linalg.cholesky)
 def cholesky(a, *, upper=False, da, out):
     factor = adjoint(out) if upper else out
-    inverse = np.linalg.inv(factor)
+    inverse = inverse_of_lower(factor)
     inner = inverse @ hermitian(da, not upper) @ adjoint(inverse)
     n = np.shape(a)[-1]
     dfactor = factor @ (np.tril(inner) * (1 - np.eye(n, dtype=out.dtype) / 2))
@@ -204,23 +217,32 @@ def eigvalsh(a, UPLO="L", *, da):
     return np.real(np.sum(np.conj(v) * (hermitian(da, UPLO in ("L", "l")) @ v), -2))
 
 
+def with_the_rest(every, columns, change):
+    """The change of an orthogonal matrix, by that of its first columns."""
+    k = np.shape(columns)[-1]
+    if np.shape(every)[-1] == k + 1:
+        turned = -(columns @ (adjoint(change) @ every[..., k:]))
+    else:
+        turned = times(np.nan, -(columns @ (adjoint(change) @ stop_gradient(every[..., k:]))))
+    return np.concatenate((change, turned), -1)
+
+
 @differential(np.linalg.svd)
 def svd(a, full_matrices=True, compute_uv=True, *, da, out):
-    """The vectors of the reduced form. Of equal singular values as `eigh`.
+    """Of equal singular values as `eigh`.
 
     The phase of each pair of complex vectors is free: all of its change is given to the left one,
     as JAX does. What depends on the phases has no derivative.
+
+    The vectors beyond those of the reduced form span what is left. One alone has a derivative;
+    several are any basis: nan, unless they are not used.
     """
     if not compute_uv:
         return singular_change(a, da)
     m, n = np.shape(a)[-2:]
-    if full_matrices and m != n:
-        raise MissingRule(
-            None,
-            "svd with all vectors of a matrix that is not square is not supported",
-            "pass full_matrices=False, or compute_uv=False",
-        )
     u, s, vh = out
+    if full_matrices and m != n:
+        u, vh = u[..., : min(m, n)], vh[..., : min(m, n), :]
     v = adjoint(vh)
     inner = adjoint(u) @ da @ v
     s_row = s[..., None, :]
@@ -237,6 +259,9 @@ def svd(a, full_matrices=True, compute_uv=True, *, da, out):
         du = du + over(da @ v - u @ inner, s_row)
     if n > m:
         dv = dv + over(adjoint(da) @ u - v @ adjoint(inner), s_row)
+    if full_matrices and m != n:
+        du = with_the_rest(out[0], u, du)
+        dv = with_the_rest(adjoint(out[2]), v, dv)
     return du, np.real(np.diagonal(inner, 0, -2, -1)), adjoint(dv)
 
 
@@ -260,14 +285,16 @@ def svdvals(x, *, dx):
 
 @differential(np.linalg.qr)
 def qr(a, mode="reduced", *, da, out):
-    """Of full rank; the diagonal of r is real. With all columns of q of wide matrices only."""
+    """Of full rank; the diagonal of r is real. The columns of q beyond the rank as of `svd`."""
     m, n = np.shape(a)[-2:]
-    if mode == "raw" or (mode == "complete" and m > n):
+    if mode == "raw":
         raise MissingRule(None, f"qr of this matrix with mode={mode!r} is not supported")
     if mode == "r":
         q, r = np.linalg.qr(a)
     else:
         q, r = out
+    if mode == "complete" and m > n:
+        q, r = q[..., :n], r[..., :n, :]
     # The first columns, as many as there are rows, decide q; the others are only turned.
     k = np.shape(r)[-2]
     inner = fitted(da, k, -1) @ np.linalg.inv(fitted(r, k, -1))
@@ -278,6 +305,8 @@ def qr(a, mode="reduced", *, da, out):
         skew = skew + 1j * (np.imag(turn) * np.eye(k, dtype=np.result_type(np.imag(r))))
     dq = q @ (skew - turn) + inner
     dr = np.triu(adjoint(dq) @ a + adjoint(q) @ da)
+    if mode == "complete" and m > n:
+        dq, dr = with_the_rest(out[0], q, dq), fitted(dr, m, -2)
     return dr if mode == "r" else (dq, dr)
 
 
@@ -428,6 +457,27 @@ def frechet_transpose(ct, f, a, e, *more):
 def of_kind(x, out):
     """The change of a result: a function of a real matrix may be complex but for rounding."""
     return (x if np.iscomplexobj(out) else np.real(x)).astype(out.dtype)
+
+
+@composition(np.linalg.norm, wrt="x")
+def norm_of_order(x, ord=None, axis=None, keepdims=False):
+    """Of matrices, by the order that run time gives: the formulas are different ones."""
+    vector = np.ndim(x) == 1 or isinstance(axis, int)
+    if vector or ord is None or isinstance(ord, str) or is_literal(ord):
+        return NotImplemented
+    if ord == 1:
+        return np.linalg.norm(x, 1, axis, keepdims)
+    if ord == -1:
+        return np.linalg.norm(x, -1, axis, keepdims)
+    if ord == 2:
+        return np.linalg.norm(x, 2, axis, keepdims)
+    if ord == -2:
+        return np.linalg.norm(x, -2, axis, keepdims)
+    if ord == np.inf:
+        return np.linalg.norm(x, np.inf, axis, keepdims)
+    if ord == -np.inf:
+        return np.linalg.norm(x, -np.inf, axis, keepdims)
+    raise ValueError("Invalid norm order for matrices.")
 
 
 @differential(np.linalg.norm)

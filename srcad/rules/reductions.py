@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from srcad.errors import MissingRule
-from srcad.rules.intrinsics import evened
+from srcad.rules.intrinsics import evened, times
 from srcad.rules.registry import (
     composition,
     differential,
@@ -317,16 +317,19 @@ def average_and_weight(a, axis=None, weights=None, returned=False, *, keepdims=F
 
 @differential(np.average)
 def average(a, axis=None, weights=None, keepdims=False, *, da, dweights, out):
-    """One-dimensional weights of an array with more axes lie along `axis`."""
+    """Weights with fewer axes than the array have those that the average is taken along."""
     if weights is None:
         return np.mean(da, axis, keepdims=keepdims)
     if np.ndim(weights) == np.ndim(a):
         w = weights
         dw = dweights
     else:
-        along = [-1 if k == axis % np.ndim(a) else 1 for k in range(np.ndim(a))]
-        w = np.reshape(weights, along)
-        dw = np.reshape(dweights, along)
+        places = axis if isinstance(axis, tuple) else (axis,)
+        along = [k % np.ndim(a) for k in places]
+        order = np.argsort(along)
+        size = [np.shape(a)[k] if k in along else 1 for k in range(np.ndim(a))]
+        w = np.reshape(np.transpose(weights, order), size)
+        dw = np.reshape(np.transpose(dweights, order), size)
     change = w * da + (a - kept(out, axis, keepdims)) * dw
     scale = np.sum(np.broadcast_to(w, np.shape(a)), axis, keepdims=keepdims)
     return np.sum(change, axis, keepdims=keepdims) / scale
@@ -381,6 +384,11 @@ def position(q, n, method):
     return np.rint(place) if method == "nearest" else (np.floor(place) + np.ceil(place)) / 2
 
 
+def interpolated(low, high, w, method):
+    """As NumPy does: an infinite neighbour spoils what only a method of steps leaves alone."""
+    return low + w * (high - low) if method in SHIFTS else low + times(high - low, w)
+
+
 def with_axes(between, a, q, axis):
     """Quantiles with the axes of `a` that they were taken along, behind those of `q`."""
     axes = tuple(range(np.ndim(a))) if axis is None else axis
@@ -390,8 +398,10 @@ def with_axes(between, a, q, axis):
 
 
 @composition(np.quantile, wrt=("a", "q"))
-def quantile(a, q, axis=None, method="linear", keepdims=False):
+def quantile(a, q, axis=None, method="linear", keepdims=False, weights=None):
     """At one of the values the slope above it. Equal values share the derivative equally."""
+    if weights is not None:
+        return NotImplemented
     values = np.sort(along_first(a, axis), 0)
     last = np.shape(values)[0] - 1
     place = position(q, last + 1, method)
@@ -399,18 +409,36 @@ def quantile(a, q, axis=None, method="linear", keepdims=False):
     lower = below.astype(int)
     w = np.reshape(place - below, np.shape(q) + (1,) * (np.ndim(values) - 1))
     low = values[lower]
-    between = low + w * (values[np.minimum(lower + 1, last)] - low)
+    between = interpolated(low, values[np.minimum(lower + 1, last)], w, method)
+    between = np.where(np.isnan(values[-1]), np.nan, between)  # the last in order
     return with_axes(between, a, q, axis) if keepdims else between
 
 
 @composition(np.percentile, wrt=("a", "q"))
-def percentile(a, q, axis=None, method="linear", keepdims=False):
+def percentile(a, q, axis=None, method="linear", keepdims=False, weights=None):
+    if weights is not None:
+        return np.quantile(a, q / 100, axis, method=method, keepdims=keepdims, weights=weights)
     return np.quantile(a, q / 100, axis, method=method, keepdims=keepdims)
 
 
+@differential(np.quantile, np.nanquantile)
+def weighted_quantile(
+    a, q, axis=None, method="linear", keepdims=False, weights=None, *, da, dq, dweights, out
+):
+    """By weights a quantile is one of the values. Equal values share the derivative equally."""
+    values = along_first(a, axis)
+    changes = along_first(da, axis)
+    found = np.reshape(out, (-1, 1, *np.shape(values)[1:]))
+    ties = values == found
+    many = np.sum(ties, 1, np.result_type(values))
+    return np.reshape(np.sum(ties * changes, 1) / many, np.shape(out))
+
+
 @composition(np.nanquantile, wrt=("a", "q"))
-def nanquantile(a, q, axis=None, method="linear", keepdims=False):
+def nanquantile(a, q, axis=None, method="linear", keepdims=False, weights=None):
     """As `quantile`: what is missing comes last in order."""
+    if weights is not None:
+        return NotImplemented
     values = np.sort(along_first(a, axis), 0)
     n = np.sum(np.logical_not(np.isnan(values)), 0)
     levels = np.reshape(q, np.shape(q) + (1,) * np.ndim(n))
@@ -422,18 +450,20 @@ def nanquantile(a, q, axis=None, method="linear", keepdims=False):
     low = np.reshape(np.take_along_axis(values, rows, 0), np.shape(lower))
     rows = np.reshape(upper, (-1, *np.shape(n)))
     high = np.reshape(np.take_along_axis(values, rows, 0), np.shape(lower))
-    between = low + (place - below) * (high - low)
+    between = interpolated(low, high, place - below, method)
     return with_axes(between, a, q, axis) if keepdims else between
 
 
 @composition(np.nanpercentile, wrt=("a", "q"))
-def nanpercentile(a, q, axis=None, method="linear", keepdims=False):
+def nanpercentile(a, q, axis=None, method="linear", keepdims=False, weights=None):
+    if weights is not None:
+        return np.nanquantile(a, q / 100, axis, method=method, keepdims=keepdims, weights=weights)
     return np.nanquantile(a, q / 100, axis, method=method, keepdims=keepdims)
 
 
 @composition(np.nanmedian, wrt="a")
 def nanmedian(a, axis=None, keepdims=False):
-    return np.nanquantile(a, 0.5, axis, keepdims=keepdims)
+    return np.nanquantile(a, 0.5, axis, method="averaged_inverted_cdf", keepdims=keepdims)
 
 
 # ---- dispersion of samples

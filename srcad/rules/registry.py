@@ -66,6 +66,7 @@ __all__ = [
     "digest",
     "effect",
     "hashable",
+    "instead_of",
     "is_constant",
     "is_effect",
     "is_known",
@@ -82,6 +83,7 @@ __all__ = [
     "nesting",
     "of_numbers",
     "pullback",
+    "refused",
     "rules",
     "sourced",
     "sourced_functions",
@@ -138,6 +140,7 @@ _in_order: list[Rule] = []
 _constant: dict[Function, None] = {}
 _effects: dict[Function, None] = {}
 _sourced: dict[Function, None] = {}
+_refused: dict[Function, str] = {}
 _digest: list[str] = []
 _watchers: list[Callable[[], None]] = []
 _later: dict[str, tuple[str, ...]] = {}
@@ -296,6 +299,17 @@ def sourced(*functions: _F) -> None:
     It is how every function without a declaration is differentiated; to say so counts them.
     """
     _sourced.update(dict.fromkeys(f for f in functions if f is not None))
+
+
+def refused(*functions: Function, instead: str) -> None:
+    """Say what to write instead of `functions`, which have neither a rule nor a source to read."""
+    _refused.update(dict.fromkeys((f for f in functions if f is not None), instead))
+
+
+def instead_of(function: Function) -> str | None:
+    """What to write instead of a function that has no rule, where that is known."""
+    _load_what_is_imported()
+    return _refused.get(function) if hashable(function) and not is_known(function) else None
 
 
 def is_sourced(function: Function) -> bool:

@@ -6,6 +6,7 @@ By the order they have no derivative in closed form.
 import numpy as np
 import scipy.special as sc
 
+from srcad.errors import MissingRule
 from srcad.rules.registry import composition
 from srcad.rules.scipy_special import ROOT_PI, differential
 
@@ -163,6 +164,16 @@ def kvp(v, z, n=1, *, dz):
     return sc.kvp(v, z, n + 1) * dz
 
 
+@differential(sc.h1vp, domain="positive")
+def h1vp(v, z, n=1, *, dz):
+    return sc.h1vp(v, z, n + 1) * dz
+
+
+@differential(sc.h2vp, domain="positive")
+def h2vp(v, z, n=1, *, dz):
+    return sc.h2vp(v, z, n + 1) * dz
+
+
 @differential(sc.struve, domain="positive")
 def struve(v, x, *, dx):
     shift = np.exp(v * np.log(x / 2) - sc.gammaln(v + 1.5)) / ROOT_PI
@@ -178,6 +189,58 @@ def modstruve(v, x, *, dx):
 @differential(sc.airy)
 def airy(z, *, dz, out):
     return out[1] * dz, z * out[0] * dz, out[3] * dz, z * out[2] * dz
+
+
+@differential(sc.airye, domain="positive")
+def airye(z, *, dz, out):
+    if np.iscomplexobj(z):
+        raise MissingRule(None, "airye is supported for real arguments")
+    ai, slope_of_ai, bi, slope_of_bi = out
+    root = np.sqrt(z)
+    return (
+        (slope_of_ai + root * ai) * dz,
+        (z * ai + root * slope_of_ai) * dz,
+        (slope_of_bi - root * bi) * dz,
+        (z * bi - root * slope_of_bi) * dz,
+    )
+
+
+# ---- integrals of Bessel functions
+
+
+@differential(sc.itj0y0, domain="positive")
+def itj0y0(x, *, dx):
+    return sc.j0(x) * dx, sc.y0(x) * dx
+
+
+@differential(sc.iti0k0, domain="positive")
+def iti0k0(x, *, dx):
+    return sc.i0(x) * dx, sc.k0(x) * dx
+
+
+@differential(sc.it2j0y0, domain="positive")
+def it2j0y0(x, *, dx):
+    return (1 - sc.j0(x)) / x * dx, -sc.y0(x) / x * dx
+
+
+@differential(sc.it2i0k0, domain="positive")
+def it2i0k0(x, *, dx):
+    return (sc.i0(x) - 1) / x * dx, -sc.k0(x) / x * dx
+
+
+@differential(sc.itstruve0, domain="positive")
+def itstruve0(x, *, dx):
+    return sc.struve(0, x) * dx
+
+
+@differential(sc.itmodstruve0, domain="positive")
+def itmodstruve0(x, *, dx):
+    return sc.modstruve(0, x) * dx
+
+
+@differential(sc.it2struve0, domain="positive")
+def it2struve0(x, *, dx):
+    return -sc.struve(0, x) / x * dx
 
 
 @differential(sc.ber, domain="positive")
@@ -227,9 +290,10 @@ def kelvin(x, *, dx, out):
 
 
 @differential(sc.spherical_jn, domain="positive")
-def spherical_jn(n, z, derivative=False, *, dz, out):
+def spherical_jn(n, z, derivative=False, *, dz):
     if derivative:
-        return ((n * (n + 1) / (z * z) - 1) * sc.spherical_jn(n, z) - 2 / z * out) * dz
+        before = sc.spherical_jn(np.maximum(n - 1, 0), z, True)
+        return (n * before - (n + 1) * sc.spherical_jn(n + 1, z, True)) / (2 * n + 1) * dz
     return sc.spherical_jn(n, z, True) * dz
 
 
@@ -241,9 +305,10 @@ def spherical_yn(n, z, derivative=False, *, dz, out):
 
 
 @differential(sc.spherical_in, domain="positive")
-def spherical_in(n, z, derivative=False, *, dz, out):
+def spherical_in(n, z, derivative=False, *, dz):
     if derivative:
-        return ((n * (n + 1) / (z * z) + 1) * sc.spherical_in(n, z) - 2 / z * out) * dz
+        before = sc.spherical_in(np.maximum(n - 1, 0), z, True)
+        return (n * before + (n + 1) * sc.spherical_in(n + 1, z, True)) / (2 * n + 1) * dz
     return sc.spherical_in(n, z, True) * dz
 
 

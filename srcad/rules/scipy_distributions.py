@@ -23,7 +23,12 @@ def erfc(x, *, dx):
 
 @differential(sc.erfcx)
 def erfcx(x, *, dx, out):
-    return (2 * x * out - 2 / ROOT_PI) * dx
+    """Far to the right, where the terms cancel, as a confluent hypergeometric function."""
+    near = 2 * x * out - 2 / ROOT_PI
+    if np.iscomplexobj(x):
+        return near * dx
+    far = np.where(x < 10, 10, x)
+    return np.where(x < 10, near, -sc.hyperu(1, 0.5, far * far) / ROOT_PI) * dx
 
 
 @differential(sc.erfi)
@@ -31,14 +36,31 @@ def erfi(z, *, dz):
     return 2 / ROOT_PI * np.exp(z * z) * dz
 
 
+def odd_factorials(t):
+    """The asymptotic sum of 1 t + 1 3 t^2 + 1 3 5 t^3 + ..., as far as it gets smaller."""
+    series = 0 * t
+    for k in range(29, 0, -2):
+        series = k * t * (1 + series)
+    return series
+
+
 @differential(sc.dawsn)
 def dawsn(x, *, dx, out):
-    return (1 - 2 * x * out) * dx
+    """Far out, where the terms cancel, by its asymptotic series."""
+    near = 1 - 2 * x * out
+    if np.iscomplexobj(x):
+        return near * dx
+    far = np.where(np.abs(x) < 10, 10, x)
+    return np.where(np.abs(x) < 10, near, -odd_factorials(0.5 / far / far)) * dx
 
 
 @differential(sc.wofz)
 def wofz(z, *, dz, out):
-    return (2j / ROOT_PI - 2 * z * out) * dz
+    """Far up, where the terms cancel, by its asymptotic series."""
+    away = (np.abs(z) > 10) & (np.imag(z) > 0)
+    far = np.where(away, z, 10)
+    near = 2j / ROOT_PI - 2 * z * out
+    return np.where(away, -2j / ROOT_PI * odd_factorials(0.5 / far / far), near) * dz
 
 
 @differential(sc.erfinv, domain="unit")
@@ -58,7 +80,12 @@ def ndtr(x, *, dx):
 
 @differential(sc.log_ndtr)
 def log_ndtr(x, *, dx, out):
-    return np.exp(-x * x / 2 - out) / ROOT_2PI * dx
+    """Of negative numbers without a difference of large ones."""
+    right = np.exp(-x * x / 2 - out) / ROOT_2PI
+    if np.iscomplexobj(x):
+        return right * dx
+    left = 2 / ROOT_2PI / sc.erfcx(-np.where(x < 0, x, 0) / math.sqrt(2))
+    return np.where(x < 0, left, right) * dx
 
 
 @differential(sc.ndtri, domain="fraction")
@@ -132,6 +159,36 @@ def stdtrit(df, p, *, dp, out):
     return steep * np.sqrt(df) * dp
 
 
+@composition(sc.pdtri, wrt="y")
+def pdtri(k, y):
+    return sc.gammainccinv(np.floor(k) + 1, y)
+
+
+@composition(sc.bdtri, wrt="y")
+def bdtri(k, n, y):
+    return sc.betainccinv(np.floor(k) + 1, n - np.floor(k), y)
+
+
+@composition(sc.nbdtri, wrt="y")
+def nbdtri(k, n, y):
+    return sc.betaincinv(n, k + 1, y)
+
+
+@composition(sc.gdtrix, wrt=("a", "p"))
+def gdtrix(a, b, p):
+    return sc.gammaincinv(b, p) / a
+
+
+@composition(sc.nrdtrimn, wrt=("p", "std", "x"))
+def nrdtrimn(p, std, x):
+    return x - std * sc.ndtri(p)
+
+
+@composition(sc.nrdtrisd, wrt=("mn", "p", "x"))
+def nrdtrisd(mn, p, x):
+    return (x - mn) / sc.ndtri(p)
+
+
 @composition(sc.chdtri, wrt="p")
 def chdtri(v, p):
     return 2 * sc.gammainccinv(v / 2, p)
@@ -145,7 +202,7 @@ def fdtri(dfn, dfd, p):
 
 @composition(sc.bdtr, wrt="p")
 def bdtr(k, n, p):
-    return sc.betainc(n - np.floor(k), np.floor(k) + 1, 1 - p)
+    return sc.betaincc(np.floor(k) + 1, n - np.floor(k), p)
 
 
 @composition(sc.bdtrc, wrt="p")
@@ -160,7 +217,7 @@ def nbdtr(k, n, p):
 
 @composition(sc.nbdtrc, wrt="p")
 def nbdtrc(k, n, p):
-    return sc.betainc(k + 1, n, 1 - p)
+    return sc.betaincc(n, k + 1, p)
 
 
 @composition(sc.voigt_profile, wrt=("x", "sigma", "gamma"))

@@ -16,9 +16,13 @@ def ellipk(m, *, dm):
     return math.pi / 8 * sc.hyp2f1(1.5, 1.5, 2.0, m) * dm
 
 
-@composition(sc.ellipkm1, wrt="p")
-def ellipkm1(p):
-    return sc.ellipk(1 - p)
+@differential(sc.ellipkm1, domain="fraction")
+def ellipkm1(p, *, dp, out):
+    """Near the pole at 0 by other integrals, to which p is added without loss."""
+    small = p < 0.5
+    near, far = np.where(small, p, 0.4), np.where(small, 0.6, p)
+    by_integrals = (out - sc.ellipe(1 - near) / near) / (2 * (1 - near))
+    return np.where(small, by_integrals, -math.pi / 8 * sc.hyp2f1(1.5, 1.5, 2.0, 1 - far)) * dp
 
 
 @differential(sc.ellipe, domain="fraction")
@@ -26,23 +30,43 @@ def ellipe(m, *, dm):
     return -math.pi / 8 * sc.hyp2f1(0.5, 1.5, 2.0, m) * dm
 
 
-@differential(sc.ellipkinc, domain="fraction")
-def ellipkinc(phi, m, *, dphi, dm, out):
+def third_integral(phi, m):
+    """The difference of the first and the second elliptic integral, over m; near 0 by a series."""
+    near = np.abs(m) < 0.05
+    far = np.where(near, 0.5, m)
+    sine, cosine = np.sin(phi), np.cos(phi)
+    power = phi
+    weight = 1.0
+    series = 0.0
+    for k in range(1, 13):
+        power = ((2 * k - 1) * power - cosine * sine ** (2 * k - 1)) / (2 * k)
+        series = series + weight * power
+        weight = weight * m * (2 * k - 1) / (2 * k)
+    return np.where(near, series, (sc.ellipkinc(phi, far) - sc.ellipeinc(phi, far)) / far)
+
+
+def slope_of_first(phi, m):
+    """The derivative of the first elliptic integral by the parameter."""
     root = np.sqrt(1 - m * np.sin(phi) ** 2)
-    turn = np.sin(2 * phi) / (4 * (1 - m) * root)
-    return dphi / root + ((sc.ellipeinc(phi, m) / (1 - m) - out) / (2 * m) - turn) * dm
+    whole = (sc.ellipeinc(phi, m) / (1 - m) - third_integral(phi, m)) / 2
+    return whole - np.sin(2 * phi) / (4 * (1 - m) * root)
+
+
+@differential(sc.ellipkinc, domain="fraction")
+def ellipkinc(phi, m, *, dphi, dm):
+    return dphi / np.sqrt(1 - m * np.sin(phi) ** 2) + slope_of_first(phi, m) * dm
 
 
 @differential(sc.ellipeinc, domain="fraction")
-def ellipeinc(phi, m, *, dphi, dm, out):
-    return np.sqrt(1 - m * np.sin(phi) ** 2) * dphi + (out - sc.ellipkinc(phi, m)) / (2 * m) * dm
+def ellipeinc(phi, m, *, dphi, dm):
+    return np.sqrt(1 - m * np.sin(phi) ** 2) * dphi - third_integral(phi, m) / 2 * dm
 
 
 @differential(sc.ellipj, domain="fraction")
-def ellipj(u, m, *, du, out):
-    """By the first argument."""
-    sn, cn, dn, _ = out
-    return cn * dn * du, -sn * dn * du, -m * sn * cn * du, dn * du
+def ellipj(u, m, *, du, dm, out):
+    sn, cn, dn, phi = out
+    dphi = dn * (du - slope_of_first(phi, m) * dm)
+    return cn * dphi, -sn * dphi, -(m * sn * cn * dphi + sn * sn / 2 * dm) / dn, dphi
 
 
 @differential(sc.hyp0f1, domain="positive")
@@ -91,6 +115,19 @@ def eval_gegenbauer(n, alpha, x, *, dx):
 @differential(sc.eval_legendre, domain="unit")
 def eval_legendre(n, x, *, dx):
     return np.where(n == 0, 0, sc.eval_gegenbauer(degree_below(n), 1.5, x)) * dx
+
+
+@differential(sc.lpmv, domain="unit")
+def lpmv(m, v, x, *, dx, out):
+    return (v * x * out - (v + m) * sc.lpmv(m, v - 1, x)) / ((x - 1) * (x + 1)) * dx
+
+
+@differential(getattr(sc, "sph_harm_y", None))
+def sph_harm_y(n, m, theta, phi, *, dtheta, dphi, out):
+    """By the polar angle and the azimuth; at the poles nan."""
+    raised = np.sqrt((n - m) * (n + m + 1.0)) * np.exp(-1j * phi)
+    next_one = np.where(m < n, sc.sph_harm_y(n, np.minimum(m + 1, n), theta, phi), 0)
+    return 1j * m * out * dphi + (m / np.tan(theta) * out + raised * next_one) * dtheta
 
 
 @composition(sc.eval_sh_legendre, wrt="x")

@@ -17,8 +17,8 @@ from srcad.rules.linalg import (
     least_squares,
     of_kind,
 )
-from srcad.rules.registry import composition, constant, differential, linear, sourced
-from srcad.runtime import frechet, row_order
+from srcad.rules.registry import composition, constant, differential, linear, refused, sourced
+from srcad.runtime import frechet, row_order, stop_gradient
 
 
 def named(names):
@@ -44,25 +44,31 @@ def mirrored(a, lower):
 # ---- linear equations
 
 
+def assumed(a, assume_a, lower):
+    """The matrix that is read of `a` when it is taken to be of a kind."""
+    if assume_a in ("sym", "symmetric"):
+        return mirrored(a, lower)
+    if assume_a in ("pos", "positive definite", "her", "hermitian"):
+        return hermitian(a, lower)
+    if assume_a == "upper triangular":
+        return np.triu(a)
+    if assume_a == "lower triangular":
+        return np.tril(a)
+    if assume_a == "diagonal":
+        return a * np.eye(np.shape(a)[-1], dtype=bool)
+    if assume_a == "tridiagonal":
+        return np.triu(np.tril(a, 1), -1)
+    if assume_a not in (None, "gen", "general", "banded"):
+        raise MissingRule(None, f"assume_a={assume_a!r} is not supported")
+    return a
+
+
 @composition(sl.solve, wrt=("a", "b"))
 def solve(
     a, b, lower=False, overwrite_a=False, overwrite_b=False, check_finite=True, assume_a=None,
     transposed=False,
 ):  # fmt: skip
-    if assume_a in ("sym", "symmetric"):
-        a = mirrored(a, lower)
-    elif assume_a in ("pos", "positive definite", "her", "hermitian"):
-        a = hermitian(a, lower)
-    elif assume_a == "upper triangular":
-        a = np.triu(a)
-    elif assume_a == "lower triangular":
-        a = np.tril(a)
-    elif assume_a == "diagonal":
-        a = np.diag(np.diagonal(a))
-    elif assume_a == "tridiagonal":
-        a = np.triu(np.tril(a, 1), -1)
-    elif assume_a not in (None, "gen", "general", "banded"):
-        raise MissingRule(None, f"solve with assume_a={assume_a!r} is not supported")
+    a = assumed(a, assume_a, lower)
     return np.linalg.solve(np.swapaxes(a, -1, -2) if transposed else a, b)
 
 
@@ -160,21 +166,24 @@ def lstsq(
 
 
 @composition(sl.inv, wrt="a")
-def inv(a, overwrite_a=False, check_finite=True):
-    return np.linalg.inv(a)
+def inv(a, overwrite_a=False, check_finite=True, *, assume_a=None, lower=False):
+    return np.linalg.inv(assumed(a, assume_a, lower))
 
 
 @composition(sl.pinv, wrt="a")
 def pinv(a, *, atol=None, rtol=None, return_rank=False, check_finite=True):
-    if atol is not None:
-        raise MissingRule(None, "pinv with atol= is not supported", "give rtol=")
-    inverse = np.linalg.pinv(a) if rtol is None else np.linalg.pinv(a, rtol)
-    return (inverse, np.linalg.matrix_rank(a, rtol=rtol)) if return_rank else inverse
+    if atol is None:
+        cut = rtol
+    else:
+        largest = np.max(np.linalg.svd(stop_gradient(a), compute_uv=False))
+        cut = atol / largest + (0.0 if rtol is None else rtol)
+    inverse = np.linalg.pinv(a) if cut is None else np.linalg.pinv(a, cut)
+    return (inverse, np.linalg.matrix_rank(a, rtol=cut)) if return_rank else inverse
 
 
 @composition(sl.pinvh, wrt="a")
-def pinvh(a, *, lower=True, check_finite=True):
-    return np.linalg.pinv(hermitian(a, lower))
+def pinvh(a, atol=None, rtol=None, lower=True, return_rank=False, check_finite=True):
+    return sl.pinv(hermitian(a, lower), atol=atol, rtol=rtol, return_rank=return_rank)
 
 
 @composition(sl.det, wrt="a")
@@ -242,24 +251,35 @@ def lu_with_order(a, permute_l=False, overwrite_a=False, check_finite=True, p_in
     return np.argmax(p, -1), lower, upper
 
 
+def change_of_factors(moved, lower, upper):
+    """Of the change of a matrix, its rows in order: of what is below and of what is above."""
+    k = np.shape(upper)[-2]
+    left = np.linalg.inv(lower[..., :k, :])
+    right = np.linalg.inv(upper[..., :k])
+    inner = left @ moved[..., :k, :k] @ right
+    below = moved[..., :k] @ right - lower @ np.triu(inner)
+    above = left @ moved[..., :k, :] - np.tril(inner, -1) @ upper
+    return np.tril(below, -1), np.triu(above)
+
+
 @differential(sl.lu)
 def lu(a, permute_l=False, overwrite_a=False, check_finite=True, p_indices=False, *, da, out):
-    """Of square matrices; the order of the rows is locally constant."""
-    if np.shape(a)[-1] != np.shape(a)[-2]:
-        raise MissingRule(None, "lu is supported for square matrices")
+    """Of full rank; the order of the rows is locally constant."""
     p, lower, upper = out
-    inner = np.linalg.inv(lower) @ transposed(p) @ da @ np.linalg.inv(upper)
-    return 0, lower @ np.tril(inner, -1), np.triu(inner) @ upper
+    below, above = change_of_factors(transposed(p) @ da, lower, upper)
+    return 0, below, above
 
 
 @differential(sl.lu_factor)
 def lu_factor(a, overwrite_a=False, check_finite=True, *, da, out):
-    """Of square matrices; the order of the rows is locally constant."""
+    """Of full rank; the order of the rows is locally constant."""
     both, pivots = out
-    lower = np.tril(both, -1) + np.eye(np.shape(both)[0], dtype=both.dtype)
-    upper = np.triu(both)
-    inner = np.linalg.inv(lower) @ da[row_order(pivots)] @ np.linalg.inv(upper)
-    return lower @ np.tril(inner, -1) + np.triu(inner) @ upper, 0
+    m, n = np.shape(both)[-2:]
+    k = min(m, n)
+    lower = np.tril(both[..., :k], -1) + np.eye(m, k, dtype=both.dtype)
+    moved = np.take_along_axis(da, row_order(pivots, m)[..., None], -2)
+    below, above = change_of_factors(moved, lower, np.triu(both[..., :k, :]))
+    return fitted(below, n, -1) + fitted(above, m, -2), 0
 
 
 def of_triangle(a, lower):
@@ -288,7 +308,7 @@ def ldl(A, lower=True, hermitian=True, overwrite_a=False, check_finite=True, *, 
 @composition(sl.lu_solve, wrt=("lu_and_piv", "b"), sequences=("lu_and_piv",))
 def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
     both, pivots = lu_and_piv
-    order = row_order(pivots)
+    order = row_order(pivots, np.shape(both)[0])
     if trans == 0:
         middle = sl.solve_triangular(both, b[order], lower=True, unit_diagonal=True)
         return sl.solve_triangular(both, middle)
@@ -348,20 +368,31 @@ def eig(a, b=None, left=False, right=True, overwrite_a=False, overwrite_b=False,
     return w + 0j, np.real(v)
 
 
+def subset(every, by_index, by_value):
+    """Which of all eigenvalues, in order, are asked for: from the first to the last."""
+    if by_index is not None:
+        return by_index
+    if by_value is None:
+        return 0, np.shape(every)[-1] - 1
+    low, high = by_value
+    return np.sum(every <= low), np.sum(every <= high) - 1
+
+
 @differential(sl.eigh)
 def eigh(
     a, b=None, *, lower=True, eigvals_only=False, overwrite_a=False, overwrite_b=False, type=1,
-    check_finite=True, driver=None, subset_by_index=None, da, db, out,
+    check_finite=True, driver=None, subset_by_index=None, subset_by_value=None, da, db, out,
 ):  # fmt: skip
     """Of equal eigenvalues the vectors have no derivative: infinite, unless its cotangent is 0."""
     if type != 1:
         raise MissingRule(None, "eigh is supported for problems of type 1")
     n = np.shape(a)[-1]
-    first, last = (0, n - 1) if subset_by_index is None else subset_by_index
-    if eigvals_only or subset_by_index is not None:
+    part = subset_by_index is not None or subset_by_value is not None
+    if eigvals_only or part:
         every, basis = sl.eigh(a, b, lower=lower)
     else:
         every, basis = out
+    first, last = subset(every, subset_by_index, subset_by_value)
     if eigvals_only:
         w, v = every[..., first : last + 1], basis[..., first : last + 1]
     else:
@@ -374,10 +405,10 @@ def eigh(
         return np.real(np.sum(np.conj(v) * change, -2))
     inner = adjoint(basis) @ change
     own = np.arange(n)[:, None] == np.arange(first, last + 1)
-    if subset_by_index is None:
-        dw = np.real(np.diagonal(inner, 0, -2, -1))
-    else:
+    if part:
         dw = np.real(np.sum(np.conj(v) * change, -2))
+    else:
+        dw = np.real(np.diagonal(inner, 0, -2, -1))
     gaps = w[..., None, :] - every[..., :, None]
     turn = over(inner, np.where(own, np.inf, gaps))
     if b is not None:
@@ -388,40 +419,55 @@ def eigh(
 @composition(sl.eigvalsh, wrt=("a", "b"))
 def eigvalsh(
     a, b=None, *, lower=True, overwrite_a=False, overwrite_b=False, type=1, check_finite=True,
-    driver=None, subset_by_index=None,
+    driver=None, subset_by_index=None, subset_by_value=None,
 ):  # fmt: skip
-    if subset_by_index is not None:
-        first, last = subset_by_index
+    if subset_by_index is not None or subset_by_value is not None:
         every = sl.eigvalsh(a, b, lower=lower, type=type)
+        first, last = subset(every, subset_by_index, subset_by_value)
         return every[first : last + 1]
     if b is None:
         return np.linalg.eigvalsh(a, "L" if lower else "U")
     return sl.eigh(a, b, lower=lower, eigvals_only=True, type=type)
 
 
+def part_of_spectrum(a, lower, eigvals_only, select, select_range):
+    """The eigenvalues of a symmetric matrix, and its vectors, that are asked for."""
+    if select in ("a", "all", 0):
+        half = "L" if lower else "U"
+        return np.linalg.eigvalsh(a, half) if eigvals_only else tuple(np.linalg.eigh(a, half))
+    if select in ("i", "index", 2):
+        return sl.eigh(a, lower=lower, eigvals_only=eigvals_only, subset_by_index=select_range)
+    return sl.eigh(a, lower=lower, eigvals_only=eigvals_only, subset_by_value=select_range)
+
+
 @composition(sl.eigvalsh_tridiagonal, wrt=("d", "e"))
-def eigvalsh_tridiagonal(d, e, *, check_finite=True):
-    return np.linalg.eigvalsh(np.diag(d) + np.diag(e, -1))
+def eigvalsh_tridiagonal(
+    d, e, select="a", select_range=None, check_finite=True, tol=0.0, lapack_driver="auto"
+):
+    return sl.eigh_tridiagonal(d, e, True, select, select_range)
 
 
 @composition(sl.eigh_tridiagonal, wrt=("d", "e"))
-def eigh_tridiagonal(d, e, eigvals_only=False, *, check_finite=True):
-    a = np.diag(d) + np.diag(e, -1)
-    return np.linalg.eigvalsh(a) if eigvals_only else tuple(np.linalg.eigh(a))
+def eigh_tridiagonal(
+    d, e, eigvals_only=False, select="a", select_range=None, check_finite=True, tol=0.0,
+    lapack_driver="auto",
+):  # fmt: skip
+    return part_of_spectrum(np.diag(d) + np.diag(e, -1), True, eigvals_only, select, select_range)
 
 
 @composition(sl.eig_banded, wrt="a_band")
 def eig_banded(
-    a_band, lower=False, eigvals_only=False, overwrite_a_band=False, *, check_finite=True
-):
-    a = half_of_band(a_band, lower)
-    half = "L" if lower else "U"
-    return np.linalg.eigvalsh(a, half) if eigvals_only else tuple(np.linalg.eigh(a, half))
+    a_band, lower=False, eigvals_only=False, overwrite_a_band=False, select="a", select_range=None,
+    max_ev=0, check_finite=True,
+):  # fmt: skip
+    return part_of_spectrum(half_of_band(a_band, lower), lower, eigvals_only, select, select_range)
 
 
 @composition(sl.eigvals_banded, wrt="a_band")
-def eigvals_banded(a_band, lower=False, overwrite_a_band=False, *, check_finite=True):
-    return np.linalg.eigvalsh(half_of_band(a_band, lower), "L" if lower else "U")
+def eigvals_banded(
+    a_band, lower=False, overwrite_a_band=False, select="a", select_range=None, check_finite=True
+):
+    return part_of_spectrum(half_of_band(a_band, lower), lower, True, select, select_range)
 
 
 # ---- functions of matrices
@@ -498,7 +544,7 @@ def solve_discrete_are(a, b, q, r, *, da, db, dq, dr, out):
 # ---- special matrices
 
 
-@linear(sl.block_diag, wrt="arrs", sequences=("arrs",))
+@linear(sl.block_diag, wrt="arrs")
 def block_diag(ct, *arrs):
     """A vector counts as a row."""
     bars = []
@@ -568,4 +614,16 @@ def convolution_matrix(a, n, mode="full"):
     return np.where((place >= 0) & (place < size), a[np.clip(place, 0, size - 1)], 0)
 
 
-sourced(*named("polar orth subspace_angles orthogonal_procrustes"))
+sourced(*named("polar orth null_space subspace_angles orthogonal_procrustes"))
+
+refused(sl.schur, sl.rsf2csf, instead="use eigh of a symmetric matrix, else eig")
+refused(sl.hessenberg, instead="differentiate what is computed of it: eigvals, solve, expm")
+refused(sl.qz, sl.ordqz, instead="use eigh(a, b) of symmetric matrices, else eig of solve(b, a)")
+refused(sl.rq, instead="use qr(a[::-1].T): the factors are transposed, and turned around")
+refused(sl.cossin, instead="use svd of the blocks")
+refused(sl.matrix_balance, instead="leave it out: it changes no eigenvalue")
+refused(sl.funm, instead="use expm, logm, sqrtm, or eigh and the function of the eigenvalues")
+refused(
+    *(sl.qr_multiply, sl.qr_insert, sl.qr_delete, sl.qr_update),
+    instead="use qr of the whole matrix",
+)

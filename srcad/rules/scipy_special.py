@@ -20,6 +20,7 @@ from srcad.rules.registry import composition, constant, sourced
 from srcad.runtime import polygamma as derivative_of_log_gamma
 
 differential = partial(registry.differential, elementwise=True)
+linear = partial(registry.linear, elementwise=True)
 
 ROOT_PI = math.sqrt(math.pi)
 ROOT_2PI = math.sqrt(2 * math.pi)
@@ -50,9 +51,14 @@ def loggamma(z, *, dz):
     return sc.psi(z) * dz
 
 
-@differential(sc.rgamma, domain="positive")
+@differential(sc.rgamma)
 def rgamma(z, *, dz, out):
-    return -out * sc.psi(z) * dz
+    """To the left, where the gamma function has poles, by its reflection."""
+    left = np.real(z) < 0.5
+    w = np.where(left, z, 0)
+    angle = math.pi * w
+    turned = np.cos(angle) - np.sin(angle) * sc.psi(1 - w) / math.pi
+    return np.where(left, sc.gamma(1 - w) * turned, -out * sc.psi(np.where(left, 1, z))) * dz
 
 
 @differential(sc.psi, domain="positive")
@@ -173,6 +179,11 @@ def betaincinv(a, b, y, *, dy, out):
     return over(dy, beta_density(a, b, out))
 
 
+@differential(getattr(sc, "betainccinv", None), domain="fraction")
+def betainccinv(a, b, y, *, dy, out):
+    return -over(dy, beta_density(a, b, out))
+
+
 # ---- logistic and entropy functions
 
 
@@ -183,7 +194,7 @@ def expit(x, *, dx, out):
 
 @differential(sc.logit, domain="fraction")
 def logit(x, *, dx):
-    return over(dx, x * (1 - x))
+    return over(dx, x) + over(dx, 1 - x)
 
 
 @differential(sc.log_expit)
@@ -232,8 +243,10 @@ def huber(delta, r, *, ddelta, dr):
 
 @differential(sc.pseudo_huber, domain="positive")
 def pseudo_huber(delta, r, *, ddelta, dr):
-    root = np.sqrt(1 + (r / delta) * (r / delta))
-    return r / root * dr + (2 * delta * (root - 1) - r * r / (delta * root)) * ddelta
+    ratio = r / delta
+    root = np.sqrt(1 + ratio * ratio)
+    rest = ratio * ratio / (1 + root)  # root - 1, to the last digit
+    return r / root * dr + delta * rest * rest / root * ddelta
 
 
 @composition(sc.boxcox, wrt=("x", "lmbda"))
@@ -360,6 +373,26 @@ def cosdg(x, *, dx):
 @differential(sc.tandg)
 def tandg(x, *, dx, out):
     return math.pi / 180 * (1 + out * out) * dx
+
+
+@linear(sc.radian, wrt=("d", "m", "s"))
+def radian(ct, d, m, s):
+    return np.deg2rad(ct), np.deg2rad(ct) / 60, np.deg2rad(ct) / 3600
+
+
+@composition(sc.diric, wrt="x")
+def diric(x, n):
+    """By the nearest of its peaks, around which it is a quotient of two smooth functions."""
+    peak = np.rint(x / (2 * math.pi))
+    turn = x / (2 * math.pi) - peak
+    sign = np.where(peak * (n - 1) % 2 == 0, 1, -1)
+    return sign * np.sinc(n * turn) / np.sinc(turn)
+
+
+@composition(sc.agm, wrt=("a", "b"))
+def agm(a, b):
+    total = a + b
+    return math.pi / 4 * total / sc.ellipkm1(4 * a * b / (total * total))
 
 
 @differential(sc.cotdg)

@@ -58,7 +58,7 @@ def expand_dims(ct, a, axis):
     return np.reshape(ct, np.shape(a))
 
 
-@linear(np.atleast_1d, np.atleast_2d, np.atleast_3d, wrt="arys", sequences=("arys",))
+@linear(np.atleast_1d, np.atleast_2d, np.atleast_3d, wrt="arys")
 def atleast(ct, *arys):
     if len(arys) == 1:
         return (np.reshape(ct, np.shape(arys[0])),)
@@ -282,12 +282,12 @@ def broadcast_to(ct, array, shape):
     return unbroadcast(ct, np.shape(array))
 
 
-@linear(np.broadcast_arrays, wrt="args", sequences=("args",))
+@linear(np.broadcast_arrays, wrt="args")
 def broadcast_arrays(ct, *args):
     return [unbroadcast(ct[k], np.shape(args[k])) for k in range(len(args))]
 
 
-@composition(np.meshgrid, wrt="xi", sequences=("xi",))
+@composition(np.meshgrid, wrt="xi")
 def open_grid(*xi, copy=True, sparse=False, indexing="xy"):
     if not sparse:
         return NotImplemented
@@ -296,7 +296,7 @@ def open_grid(*xi, copy=True, sparse=False, indexing="xy"):
     return tuple(np.reshape(xi[k], [-1 if j == axes[k] else 1 for j in range(n)]) for k in range(n))
 
 
-@linear(np.meshgrid, wrt="xi", sequences=("xi",))
+@linear(np.meshgrid, wrt="xi")
 def meshgrid(ct, *xi, copy=True, sparse=False, indexing="xy"):
     n = len(xi)
     if indexing == "xy" and n > 1:
@@ -503,6 +503,12 @@ def delete(ct, arr, obj, axis=None, *, arr_bar):
 
 
 # ---- copies and casts
+
+
+@composition(np.ndarray.view, wrt="self")
+def view(self):
+    """Of the same type."""
+    return self[...]
 
 
 @linear(np.copy, np.ascontiguousarray, np.asfortranarray, *methods("copy"), wrt="a")

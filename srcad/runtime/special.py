@@ -42,7 +42,7 @@ def bessel_i(n: int, x: Any) -> Any:
 
     Its integral over half a turn by the midpoint rule, which converges faster than any power.
     """
-    x = np.asarray(x)
+    x = np.clip(x, -800, 800)  # beyond, where the function is infinite, it would be nan
     turn = np.pi * (np.arange(512) + 0.5) / 512
     shape = np.expand_dims(x, -1) * np.cos(turn) - np.expand_dims(np.abs(x), -1)
     mean = np.mean(np.exp(shape) * np.cos(n * turn), -1)

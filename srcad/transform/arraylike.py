@@ -154,7 +154,7 @@ def with_arrays(
     low: Lowering, function: Any, args: list[Abstract], keywords: dict[str, Abstract]
 ) -> Any:
     """The call with arrays for lists; NotImplemented if there is none to replace."""
-    if not any(map(_is_list, (*args, *keywords.values()))) or not _is_numpy(function):
+    if not any(map(_is_list, (*args, *keywords.values()))) or not _takes_lists(function):
         return NotImplemented
     rule = rules.lookup(function)
     if rule is None:
@@ -172,7 +172,7 @@ def with_arrays(
         changed = True
         return calls.call(low, Static(np.array), [value], {})
 
-    for name in rule.wrt:
+    for name in rule.parameters.parameters if rule.elementwise else rule.wrt:
         value = bound.arguments.get(name)
         if name not in rule.sequences and value is not None:
             several = isinstance(value, tuple)  # *name: each of them
@@ -182,11 +182,11 @@ def with_arrays(
     return calls.call(low, Static(function), list(bound.args), dict(bound.kwargs))
 
 
-def _is_numpy(function: Any) -> bool:
+def _takes_lists(function: Any) -> bool:
+    """Whether it is one of NumPy or SciPy, which take lists where they take arrays."""
     owner = getattr(function, "__objclass__", function)
-    return isinstance(owner, np.ufunc) or (getattr(owner, "__module__", None) or "").startswith(
-        "numpy"
-    )
+    home = (getattr(owner, "__module__", None) or "").partition(".")[0]
+    return isinstance(owner, np.ufunc) or home in ("numpy", "scipy")
 
 
 def _is_list(value: Any) -> bool:

@@ -91,7 +91,7 @@ class CompilerLibrary:
 
     def is_opaque(self, function: object) -> bool:
         """Whether a function is run as it is."""
-        return self.is_opaque_function(function)
+        return self.is_opaque_function(function) or rules.instead_of(function) is not None
 
     def expand(
         self,

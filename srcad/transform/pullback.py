@@ -60,6 +60,9 @@ def missing_rule(op: Any, callee: Any) -> MissingRule | NotDifferentiable:
             " x[rng.permutation(n)]"
         )
         return MissingRule(place_of(op.loc), what, hint)
+    advice = rules.instead_of(callee)
+    if advice is not None:
+        return MissingRule(place_of(op.loc), f"{name} has no derivative rule", advice)
     written = name if name.startswith("np.") else short
     given, changes = _parameters(op)
     elementwise = ", elementwise=True" if isinstance(callee, np.ufunc) else ""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+import scipy.linalg as sl
 
 import srcad
 from srcad.errors import MissingRule, NotDifferentiable, UnsupportedSyntax, UnsupportedValue
@@ -223,6 +224,23 @@ def test_a_result_that_is_none_at_run_time(derivative):
     assert np.max(derivative(none_after_all)(20.0)) in (40.0, 400.0)
     with pytest.raises(TypeError, match="returned None"):
         derivative(none_after_all)(2.0)
+
+
+def triangular(a):
+    return np.sum(sl.schur(a)[0])
+
+
+def beside_a_constant(a):
+    return np.sum(sl.schur(np.eye(2))[0] @ a)
+
+
+def test_what_is_known_to_have_no_rule_says_what_to_write_instead():
+    a = np.array([[2.0, 1.0], [0.5, 3.0]])
+    with pytest.raises(MissingRule, match="schur has no derivative rule") as found:
+        srcad.grad(triangular)(a)
+    assert found.value.hint == "use eigh of a symmetric matrix, else eig"
+    assert found.value.file == __file__
+    assert np.array_equal(srcad.grad(beside_a_constant)(a), np.ones((2, 2)))
 
 
 def deviates(x):

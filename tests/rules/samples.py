@@ -29,6 +29,8 @@ from srcad.runtime import (
     bessel_i,
     cofactors,
     excess,
+    inner,
+    inverse_of_lower,
     last_writes,
     minors,
     own,
@@ -151,6 +153,7 @@ PAIRS = (((), ()), ((3,), (3,)), ((2, 3), (3,)), ((), (2, 2)), ((2, 1), (1, 3)),
 for s, t in PAIRS:
     case(over, R(*s), R(*t))
     case(times, R(*s), R(*t))
+    case(inner, R(*t), R(*t))
     case(strong, R(*s), R(*t))
     case(excess, R(*s), R(*t))
 case(plus, R(), R())
@@ -167,6 +170,7 @@ case(zeros_like, [R(), R(3)])
 case(shadow, R(3))
 case(own, R(3))
 for n in (1, 2, 3, 4):
+    case(inverse_of_lower, M(n))
     case(cofactors, M(n))
     case(minors, R(n, n))
 case(cofactors, M(3, 2))
@@ -339,6 +343,8 @@ case(np.average, R(3, 4), axis=1, weights=P(4))
 case(np.average, R(3, 4), axis=0, weights=P(3), keepdims=True)
 case(np.average, R(3, 4), weights=P(3, 4))
 case(np.average, R(3), weights=P(3))
+case(np.average, R(3, 4, 2), axis=(2, 0), weights=P(2, 3))
+case(np.average, R(3, 4, 2), axis=(-1, 1), weights=P(2, 4), keepdims=True)
 case(np.average, R(3, 4), returned=True)
 case(np.average, R(3, 4), axis=1, weights=P(4), returned=True)
 case(np.average, R(3, 4), axis=0, weights=P(3, 4), keepdims=True, returned=True)
@@ -378,6 +384,16 @@ for method in ("lower", "higher", "nearest", "midpoint", "weibull", "hazen", "me
     case(np.quantile, R(7), np.array([0.21, 0.66, 0.99]), method=method)
     case(np.percentile, R(3, 4), np.float64(33.0), 1, method=method)
     case(np.nanquantile, _gaps, np.array([0.21, 0.67]), 1, method=method)
+for f, top in (
+    (np.quantile, 1),
+    (np.percentile, 100),
+    (np.nanquantile, 1),
+    (np.nanpercentile, 100),
+):
+    _by_weight = {"method": "inverted_cdf", "weights": P(3, 4)}
+    case(f, R(3, 4), 0.4 * top, **_by_weight)
+    case(f, R(3, 4), top * np.array([0.21, 0.66]), axis=0, **_by_weight)
+    case(f, R(3, 4), top * np.array([0.21, 0.66]), axis=1, keepdims=True, **_by_weight)
 for method in ("interpolated_inverted_cdf", "normal_unbiased"):
     case(np.quantile, R(7), np.array([0.21, 0.66]), method=method)
 case(np.nanpercentile, _gaps, np.float64(62.0), 0)
@@ -509,6 +525,8 @@ for mode in ("mean", "median", "maximum", "minimum", "linear_ramp", "constant"):
 for mode in ("mean", "maximum"):
     case(np.pad, R(4), (1, 2), mode, stat_length=2)
 case(np.pad, R(4), (1, 2), "linear_ramp", end_values=R())
+case(np.pad, R(3, 2), 2, "linear_ramp", end_values=((1.0, 2.0), (3.0, 4.0)))
+case(np.pad, R(3), [(1, 2)], constant_values=(3.0, 4.0))
 case(np.pad, R(3), (1, 2), "constant", constant_values=R())
 case(np.pad, R(3), (1, 2), "constant", constant_values=(R(), R()))
 case(np.pad, R(2, 3), 1, constant_values=((R(), R()), (R(), R())))
@@ -663,6 +681,12 @@ for f in (np.union1d, np.intersect1d, np.setdiff1d, np.setxor1d):
 case(np.real_if_close, R(3))
 case(np.real_if_close, Z(3))
 case(np.histogram, R(6), 3, (-2, 2), weights=R(6))
+case(np.ndarray.view, R(2, 3))
+_at = ([1.0, 2.0, 3.0, 1.5], [0.0, 1.0, 1.0, 2.0])
+case(np.histogram2d, R(5), R(5))
+case(np.histogram2d, *_at, 2, weights=R(4))
+case(np.histogram2d, *_at, (2, 3), [[0, 2], [0, 3]], weights=R(4))
+case(np.histogram2d, *_at, [0.0, 1.2, 4.0], density=True, weights=P(4))
 case(np.fromfunction, _outside, (2, 3), dtype=float, scale=R())
 case(np.sort_complex, R(5))
 case(evened, R(5), np.array([0, 0, 1, 2, 2]), 0)
@@ -716,6 +740,7 @@ case(np.interp, R(), _knots, R(4))
 case(np.interp, 2 * R(5), _knots, R(4))
 case(np.interp, 2 * R(2, 5), _knots, R(4), R(), R())
 case(np.interp, 2 * R(5), _knots, R(4), 0.0)
+case(np.interp, 2 * R(5), _knots, R(4), period=None)
 for n in (1, 2, 3):
     for axis in (0, 1, -1):
         case(np.diff, R(4, 3), n, axis)
@@ -1008,6 +1033,8 @@ for s in ((3, 3), (4, 2), (2, 4), (2, 3, 2)):
     case(np.linalg.svd, R(*s), full_matrices=False)
     case(np.linalg.svd, R(*s), compute_uv=False)
 case(np.linalg.svd, R(2, 4), True, False)
+for s in ((3, 2), (3, 4), (2, 3, 4)):
+    case(np.linalg.svd, R(*s))
 case(np.linalg.svdvals, R(3, 2))
 case(np.linalg.svdvals, R(2, 2, 3))
 case(np.linalg.qr, R(3, 3))
@@ -1015,6 +1042,8 @@ case(np.linalg.qr, R(4, 2))
 case(np.linalg.qr, R(2, 3, 2))
 case(np.linalg.qr, R(2, 4))
 case(np.linalg.qr, R(2, 4), "complete")
+case(np.linalg.qr, R(3, 2), "complete")
+case(np.linalg.qr, R(2, 4, 3), "complete")
 case(np.linalg.qr, R(4, 2), "r")
 case(np.linalg.qr, Z(3, 3))
 case(np.linalg.qr, Z(4, 2), "r")

@@ -26,7 +26,8 @@ ONE = {
     R: "erf erfc erfcx erfi dawsn ndtr log_ndtr expit log_expit softplus exp10 exp2 expm1 cosm1"
     " cbrt exprel sindg cosdg j0 j1 i0 i0e i1 i1e airy fresnel wrightomega",
     P: "gamma gammaln loggamma rgamma psi factorial entr lambertw exp1 expi sici shichi spence"
-    " log1p y0 y1 k0 k0e k1 k1e ber bei berp beip ker kei kerp keip kelvin",
+    " log1p y0 y1 k0 k0e k1 k1e ber bei berp beip ker kei kerp keip kelvin airye itj0y0 iti0k0"
+    " it2j0y0 it2i0k0 itstruve0 itmodstruve0 it2struve0",
     U: "erfinv",
     F: "erfcinv ndtri logit ellipk ellipe ellipkm1",
 }
@@ -41,15 +42,21 @@ for f in named("erf wofz loggamma exp1 rgamma"):
     case(f, Z(3))
 case(getattr(sc, "ndtri_exp", None), -P(3))
 case(sc.gamma, -F(3))
+case(sc.rgamma, R(3) - 1)
+case(sc.ellipkm1, np.array([1e-3, 0.2, 0.7]))
+case(sc.wofz, 8j + Z(3) * 4)
+case(sc.erfcx, 12 + P(3))
+case(sc.dawsn, 12 * R(3))
+case(sc.log_ndtr, -12 - P(3))
 case(sc.psi, -F(3))
 
 # ---- several arguments: those with a derivative
 
 TWO = {
     (P, P): "beta betaln poch xlogy xlog1py rel_entr kl_div huber pseudo_huber powm1 boxcox"
-    " boxcox1p inv_boxcox inv_boxcox1p",
+    " boxcox1p inv_boxcox inv_boxcox1p agm",
     (R, R): "owens_t",
-    (F, F): "ellipkinc ellipeinc",
+    (F, F): "ellipkinc ellipeinc ellipj",
 }
 for (first, second), names in TWO.items():
     for f in named(names):
@@ -64,6 +71,13 @@ for f in (sc.comb, sc.perm):
     case(f, A() + 2, P())
 case(sc.comb, A(3), 2, repetition=True)
 case(sc.voigt_profile, R(3), P(), P(2, 1))
+case(sc.radian, R(3), P(2, 1), P())
+case(sc.nrdtrimn, F(3), P(), R(2, 1))
+case(sc.nrdtrisd, R(3), F() / 2, R(2, 1))
+case(sc.gdtrix, P(), 1.5, F(3))
+for f in (sc.ellipkinc, sc.ellipeinc):
+    case(f, 3 * R(3), np.array([0.0, 1e-9, -0.04]))
+case(sc.ellipj, 3 * R(3), np.array([0.01, 0.3, 0.04]))
 
 # ---- several arguments: by the last one
 
@@ -83,7 +97,7 @@ for f in named("yn kn expn"):
     for n in (1, 2, np.array([1, 3])):
         case(f, n, P(2))
 case(sc.expn, 0, P(3))
-for f in named("jvp yvp ivp kvp"):
+for f in named("jvp yvp ivp kvp h1vp h2vp"):
     case(f, 2, P(3))
     case(f, 1.5, P(), 2)
 for f in named("spherical_jn spherical_yn spherical_in spherical_kn"):
@@ -95,7 +109,7 @@ case(sc.zeta, 2.5, P(3))
 case(sc.zeta, np.array([2, 3]), P(2))
 case(sc.multigammaln, A(), 2)
 case(sc.multigammaln, A(3), 3)
-for f in named("betainc betaincc betaincinv"):
+for f in named("betainc betaincc betaincinv betainccinv"):
     case(f, 1.5, 0.7, F(3))
     case(f, 2, np.array([1, 3]), F(2, 1))
 for f in named("bdtr bdtrc"):
@@ -109,9 +123,19 @@ for f in named("gdtr gdtrc"):
 for f in named("fdtr fdtrc"):
     case(f, 3, 4.5, P(3))
 case(sc.fdtri, 3, 4.5, F(3))
+case(sc.pdtri, 3, F(3))
+case(sc.bdtri, 2, 5, F(3))
+case(sc.nbdtri, 2, 4, F(3))
 case(sc.stdtr, 3.5, R(3))
 case(sc.stdtrit, 3.5, F(3))
 case(sc.ellipj, P(3), 0.4)
+for n in (4, 5):
+    case(sc.diric, 9 * R(5), n)
+    case(sc.diric, np.array([0.0, 2, -2, 4]) * np.pi, n)
+for m in (0, 1, 2):
+    case(sc.lpmv, m, 2, U(3))
+for m in (-2, 0, 1, 2):
+    case(getattr(sc, "sph_harm_y", None), 2, m, P(3), P(3))
 case(sc.hyp0f1, 1.5, R(3))
 case(sc.hyp1f1, 0.7, 1.5, R(3))
 case(sc.hyp2f1, 0.7, 1.2, 2.3, U(3))
@@ -170,6 +194,9 @@ for lower in (False, True):
     case(sl.eigh, S(4), lower=lower, subset_by_index=[1, 2])
     case(sl.eigh, S(4), S(4), lower=lower, subset_by_index=[0, 1])
     case(sl.eigh, S(4), lower=lower, subset_by_index=[0, 2], eigvals_only=True)
+    case(sl.eigh, S(4), S(4), lower=lower, subset_by_value=(0.9, 99.0))
+    case(sl.eigvalsh, S(4), lower=lower, subset_by_value=[0.0, 3.0])
+    case(sl.inv, S(3), assume_a="sym", lower=lower)
     case(sl.ldl, S(3), lower)
     case(sl.ldl, S(4) - 3 * np.eye(4), lower)
     case(sl.ldl, np.array([[0.1, 2.0, 0.3], [2.0, -0.1, 0.5], [0.3, 0.5, 0.2]]), lower)
@@ -194,6 +221,10 @@ case(sl.matmul_toeplitz, R(3), R(3))
 case(sl.matmul_toeplitz, (R(3), R(4)), R(4, 2))
 case(sl.eigh_tridiagonal, A(4) * np.arange(1, 5), R(3))
 case(sl.eigh_tridiagonal, A(4) * np.arange(1, 5), R(3), eigvals_only=True)
+case(sl.eigh_tridiagonal, A(4) * np.arange(1, 5), R(3), select="i", select_range=(1, 2))
+case(sl.eigvalsh_tridiagonal, A(4) * np.arange(1, 5), R(3), select="v", select_range=(1, 9))
+case(sl.eig_banded, band, select="i", select_range=(0, 1))
+case(sl.eigvals_banded, band, select="v", select_range=(2, 9))
 for lower in (False, True):
     case(sl.eig_banded, band[::-1].copy() if lower else band, lower)
     case(sl.eig_banded, band[::-1].copy() if lower else band, lower, eigvals_only=True)
@@ -209,6 +240,12 @@ for f in (sl.inv, sl.det, sl.lu, sl.lu_factor):
 case(sl.pinv, R(4, 2))
 case(sl.pinv, R(4, 2), rtol=1e-3)
 case(sl.pinv, R(4, 2), return_rank=True)
+case(sl.pinv, R(4, 2), atol=1e-3, rtol=1e-4)
+case(sl.pinvh, S(3), 1e-3, return_rank=True)
+for f in (sl.lu, sl.lu_factor):
+    case(f, R(4, 3))
+    case(f, Z(3, 4))
+    case(f, R(2, 3, 3))
 case(sl.lu, M(3), permute_l=True)
 case(sl.lu, M(3), p_indices=True)
 case(sl.eig, M(3), right=False)
@@ -220,9 +257,12 @@ for trans in (0, 1, 2):
 case(sl.qr, R(3, 3))
 case(sl.qr, R(4, 2), mode="economic")
 case(sl.qr, R(2, 4))
+case(sl.qr, R(3, 2))
 case(sl.qr, R(4, 2), mode="r")
 case(sl.svd, R(3, 3))
 case(sl.svd, R(4, 2), False)
+case(sl.svd, R(3, 2))
+case(sl.null_space, R(2, 3))
 case(sl.svd, R(4, 2), compute_uv=False)
 case(sl.svdvals, R(4, 2))
 for m, n in ((3, 3), (2, 4), (4, 2)):

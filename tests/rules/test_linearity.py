@@ -64,6 +64,14 @@ class Reader:
             case _:
                 raise AssertionError(self.text(target))
 
+    def bind_items(self, target, iterable):
+        match iterable:
+            case gast.Call(func=gast.Name(id="zip"), args=args):
+                for t, arg in zip(target.elts, args, strict=True):
+                    self.bind(t, self.tangent(arg))
+            case _:
+                self.bind(target, self.tangent(iterable))
+
     @staticmethod
     def zero(node):
         return isinstance(node, gast.Constant) and node.value in (0, 0.0)
@@ -104,8 +112,11 @@ class Reader:
             case gast.IfExp(test=test, body=body, orelse=orelse):
                 assert not self.tangent(test), self.text(node)
                 return any([self.tangent(body), self.tangent(orelse)])
-            case gast.ListComp(elt=elt, generators=[loop]):
-                self.bind(loop.target, self.tangent(loop.iter))
+            case (
+                gast.ListComp(elt=elt, generators=[loop])
+                | gast.GeneratorExp(elt=elt, generators=[loop])
+            ):
+                self.bind_items(loop.target, loop.iter)
                 return self.tangent(elt)
             case gast.Starred(value=value):
                 return self.tangent(value)
@@ -129,6 +140,8 @@ class Reader:
             args = [func.value, *args]
         elif not any(used):
             return False
+        if function is sum:
+            return True
         if function in (np.shape, np.ndim, np.size, np.iscomplexobj, np.zeros_like, len):
             return False
         rule = rules.lookup_transpose(function)

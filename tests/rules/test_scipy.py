@@ -31,11 +31,16 @@ def unboxed(lmbda):
     return mpmath.exp(2 * mpmath.hyp2f1(1, 1, 2, -2 * lmbda))
 
 
+def voigt(x):
+    z = mpmath.mpc(x, 0.5) / mpmath.sqrt(2)
+    return (mpmath.exp(-z * z) * mpmath.erfc(-1j * z)).real / mpmath.sqrt(2 * mpmath.pi)
+
+
 BY_MPMATH = [
     (sc.gamma, mpmath.gamma, [1e-3, 0.5, 3.2, 20.0, -0.5, -2.3]),
     (sc.gammaln, mpmath.loggamma, [1e-3, 0.5, 1.0, 3.2, 1e4]),
     (sc.psi, mpmath.digamma, [1e-3, 0.5, 3.2, 1e4, -0.5, -2.3]),
-    (sc.rgamma, mpmath.rgamma, [0.5, 3.2, -0.5]),
+    (sc.rgamma, mpmath.rgamma, [0.5, 3.2, -0.5, 0.0, 1e-17, -1.0, -7.0]),
     (sc.erf, mpmath.erf, [-3.0, -0.1, 0.0, 1e-8, 2.0, 5.0]),
     (sc.erfc, mpmath.erfc, [-3.0, 0.0, 2.0, 10.0]),
     (sc.erfinv, mpmath.erfinv, [-0.9, 0.0, 0.3, 0.999]),
@@ -91,6 +96,49 @@ def test_the_derivative_is_that_of_mpmath(f, reference, points):
                 found = srcad.grad(real)(x), srcad.grad(srcad.grad(real))(x)
             assert found[0] == pytest.approx(wanted[0], rel=1e-9, abs=1e-300), x
             assert found[1] == pytest.approx(wanted[1], rel=1e-9, abs=1e-12), x
+
+
+FAR_OUT = [
+    (sc.erfcx, lambda x: mpmath.exp(x * x) * mpmath.erfc(x), [9.9, 10.1, 600.0, 1e5, 1e10]),
+    (sc.dawsn, lambda x: mpmath.sqrt(mpmath.pi) / 2 * mpmath.exp(-x * x) * mpmath.erfi(x),
+     [-10.1, 9.9, 600.0, 1e4]),
+    (sc.log_ndtr, lambda x: mpmath.log(normal(x)), [-1000.0, -40.0]),
+    (sc.logit, lambda x: mpmath.log(x / (1 - x)), [1e-100, 1e-30]),
+    (sc.ellipkm1, lambda x: mpmath.ellipk(1 - x), [1e-9, 1e-5, 0.7]),
+    (lambda x: sc.pseudo_huber(x, 1e-3),
+     lambda d: d * d * (mpmath.sqrt(1 + (mpmath.mpf(1e-3) / d) ** 2) - 1), [1.0, 100.0]),
+    (lambda x: sc.voigt_profile(x, 1.0, 0.5), voigt, [20.0, 1e4]),
+    (lambda p: sc.bdtr(2, 5, p), lambda p: mpmath.betainc(3, 3, p, 1, regularized=True), [1e-30]),
+    (lambda x: np.arcsinh(x), mpmath.asinh, [-1e160, 1e150, 1e200]),
+    (lambda x: x**-2, lambda x: 1 / x**2, [1e20, -1e100, 1e-60]),
+    (lambda x: np.reciprocal(x), lambda x: 1 / x, [1e100, -1e-100]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("f", "reference", "points"), FAR_OUT)
+def test_slopes_far_out_keep_their_digits(f, reference, points):
+    """Where terms of a simpler formula cancel, overflow, or are 0 times infinity."""
+    for x in points:
+        with mpmath.workdps(500):
+            step = mpmath.mpf(x) * mpmath.mpf(10) ** -60
+            low, mid, high = (reference(x + k * step) for k in (-1, 0, 1))
+            slope, bend = (high - low) / (2 * step), (high - 2 * mid + low) / step**2
+        found = srcad.grad(f)(np.float64(x)), srcad.grad(srcad.grad(f))(np.float64(x))
+        assert found[0] == pytest.approx(float(slope), rel=1e-9, abs=1e-307), x
+        assert found[1] == pytest.approx(float(bend), rel=1e-9, abs=1e-307), x
+
+
+@pytest.mark.parametrize("x", [1e-310, 1e308, -1e308])
+def test_a_second_derivative_at_the_ends_of_the_numbers_is_no_nan(x):
+    for f in (lambda x: x**-2, lambda x: x**-1, np.reciprocal, np.arcsinh, np.cbrt, sc.logit):
+        with np.errstate(all="ignore"):
+            if np.isfinite(f(np.float64(x))):
+                assert not np.isnan(srcad.grad(srcad.grad(f))(np.float64(x)))
+
+
+def test_cube_root_at_zero():
+    with np.errstate(all="ignore"):
+        assert srcad.grad(srcad.grad(np.cbrt))(np.float64(0)) == -np.inf
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+import scipy.linalg as sl
 import scipy.special  # noqa: F401  (its rules count)
+import scipy.special as sc
 
 import srcad
 from srcad import rules
@@ -90,3 +92,25 @@ def test_nothing_has_a_gradient_of_nothing(f, arrays):
     for x in arrays:
         assert srcad.grad(f)(x).shape == x.shape
         assert srcad.jvp(f, (x,), (x,))[1] == 0
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda a: np.meshgrid([a, 1], [2, a])[0],
+        lambda a: np.broadcast_arrays([a, 1], [[2.0], [a]])[0],
+        lambda a: np.atleast_1d([a, 1], [2, a])[0],
+        lambda a: np.ix_([a, 1], [2, a])[0],
+        lambda a: np.diff([[a, 1, 4]], append=[[a]]),
+        lambda a: sl.block_diag([a, 1], [[2, a]]),
+        lambda a: sc.jv([1, 2], [a, 1]),
+        lambda a: sc.polygamma([0, 1], a),
+        lambda a: sl.expm([[a, 1], [0, a]]),
+    ],
+)
+def test_lists_stand_for_arrays(f):
+    """Where there are several, too, and where an array of orders is meant."""
+    change = srcad.jvp(f, (1.5,), (1.0,))[1]
+    wanted = (np.asarray(f(1.5 + 1e-6)) - f(1.5 - 1e-6)) / 2e-6
+    assert change.dtype == float
+    np.testing.assert_allclose(change, wanted, atol=1e-7)
