@@ -12,10 +12,11 @@ advanced     indices that are arrays
 sums         sums of lists are loops
 integers     what may have more than 64 bits is checked
 lists        lists of numbers become arrays
+unbound      names that may have no value go with a flag
+packing      tuples and slices that one branch hands on are put together after it
 streams      loops over arrays count; after the tapes, those over anything else
 tapes        what is kept for the reverse sweep becomes arrays (taped, stores)
 appended     lists that grow or shrink by a number each round keep their length: arrays
-unbound      names that may have no value go with a flag
 undefined    names without a value get one
 operations   what Numba does not know, or means otherwise
 sinking      what one branch alone asks for is computed there
