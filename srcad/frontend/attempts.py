@@ -103,8 +103,9 @@ def raised_by(op: Op) -> tuple[type[BaseException], ...]:
                 return (ValueError, OverflowError)
             plain = all(map(_is_plain, args))
             if callee in _SAFE or callee in _QUOTIENTS:
-                if not plain:
-                    return (FloatingPointError, OverflowError, Warning)
+                if not plain:  # among NumPy's floats of a list there may be Python's
+                    numpys = (FloatingPointError, OverflowError, Warning)
+                    return numpys if callee in _SAFE else (*numpys, ZeroDivisionError)
                 return () if callee in _SAFE else (ZeroDivisionError, OverflowError)
         case Update(callee=list.append, target=Value(type=ListType())):
             return ()

@@ -44,7 +44,17 @@ from srcad.ir.build import Builder
 from srcad.ir.core import Handler
 from srcad.ir.infer import atom_type
 from srcad.ir.simplify.masks import is_masked, is_zero
-from srcad.ir.types import INT, Array, ListType, Number, Optional, is_differentiable
+from srcad.ir.types import (
+    INT,
+    Array,
+    DictType,
+    ListType,
+    Number,
+    Opaque,
+    Optional,
+    Type,
+    is_differentiable,
+)
 from srcad.ir.walk import all_ops, free_values, results
 from srcad.options import DEFAULTS, Options
 from srcad.passes.dce import prune_block
@@ -153,16 +163,23 @@ class Reverser:
             op.callee is operator.setitem
             and isinstance(kind, ListType)
             and is_differentiable(kind)
-            and not isinstance(kind.item, Number)
+            and not isinstance(item := _stored(kind, op.args[0]), Number)
             and adjoints.get(op.version) is not None
         ):
             # the zero left behind has the shape of the item that was overwritten, if there was one
             missing = spaces.may_be_missing(adjoints.builder, op.target)
-            whole = isinstance(kind.item, Optional) or not missing
-            old = Value("", kind.item if whole else Optional(kind.item))
+            whole = isinstance(item, Optional) or not missing
+            old = Value("", item if whole else Optional(item))
             read = Apply(operator.getitem, (op.target, op.args[0]), (), old, op.loc)
             pull_update(op, adjoints, old)
             return [read, op]
+        if (
+            op.callee in (list.pop, dict.pop)
+            and op.result is None
+            and isinstance(kind, (ListType, DictType))
+            and not isinstance(kind.item, Number)
+        ):  # nobody has asked for it, but the zero put back has its shape
+            op = replace(op, result=Value("", kind.item))
         pull_update(op, adjoints, None)
         return [op]
 
@@ -377,6 +394,14 @@ class _Region:
         ops = with_copies(flat_ops(self.forward), self.block.params, self.copies)
         more = tuple(kept if k == which else UNDEFINED for _, (k, kept) in extra)
         return Block((), ops, (*self.block.yields, *first, *more))
+
+
+def _stored(kind: ListType, index: Atom) -> Type:
+    """The type of what stands at an index of a list: an item, or a part of it."""
+    match atom_type(index):
+        case Opaque(name="slice"):
+            return kind
+    return kind.item
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -34,7 +34,7 @@ from srcad.ir import (
 )
 from srcad.ir.build import Builder
 from srcad.ir.core import literal_values, make_list, make_tuple
-from srcad.ir.types import INT, Array, ListType, Number, TupleType, Type
+from srcad.ir.types import INT, Array, ListType, Number, TupleType, Type, dims_of
 from srcad.ir.walk import free_values, results
 from srcad.options import Options
 from srcad.passes.dce import prune_block
@@ -188,11 +188,36 @@ class LoopPlan:
             child.add_at(sequence, index, bar)
 
     def _enumerates(self) -> bool:
-        """Whether the streams are a counter and one sequence, as ``enumerate`` has them."""
+        """Whether the streams are a counter and one sequence, as ``enumerate`` has them.
+
+        ``zip(range(n), x)`` is none: it ends with the shorter, and from their ends they go apart.
+        """
         if not isinstance(self.op, For):
             return False
-        streams = self.op.streams
-        return len(streams) == 2 and isinstance(streams[0], Range) and isinstance(streams[1], Items)
+        match self.op.streams:
+            case (Range() as counter, Items(sequence=sequence)):
+                return self._counts(counter, sequence)
+        return False
+
+    def _counts(self, counter: Range, sequence: Atom) -> bool:
+        """Whether a range has one integer for each item of a sequence."""
+        b = self.adjoints.builder
+        known = literal_values((counter.start, counter.stop, counter.step))
+        if known is not None:
+            return len(range(*known)) == _known_length(b, sequence)
+        count: Atom = counter.stop
+        if not _is(counter.start, 0):
+            made = b.origin(count)
+            if made is None or made.callee is not operator.add or made.args[0] is not counter.start:
+                return False
+            count = made.args[1]
+        length = b.origin(count)
+        if not _is(counter.step, 1) or length is None or length.callee is not len:
+            return False
+        listed = b.origin(sequence)
+        same = listed is not None and listed.callee is np.ndarray.tolist
+        counted = (sequence, *(listed.args if same and listed is not None else ()))
+        return length.args[0] in counted
 
     def _position(self) -> Value:
         """The number of the iteration, in the reverse loop."""
@@ -425,6 +450,19 @@ def _before(kind: Type, before: Atom | None) -> Type:
 
 def _is(atom: Atom, value: int) -> bool:
     return isinstance(atom, Literal) and atom.value == value
+
+
+def _known_length(b: Builder, sequence: Atom) -> int | None:
+    """How many items a sequence has, if that is known."""
+    if isinstance(sequence, Literal):
+        return len(sequence.value)
+    made = b.origin(sequence)
+    if made is not None and made.callee is make_list:
+        return len(made.args)
+    if made is not None and made.callee is np.ndarray.tolist:
+        return _known_length(b, made.args[0])
+    dims = dims_of(sequence.type)
+    return dims[0] if dims and isinstance(dims[0], int) else None
 
 
 def _after_last(ops: tuple[Op, ...], values: list[Value]) -> int:

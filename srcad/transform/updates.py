@@ -72,9 +72,8 @@ def _pop(b: Builder, op: Update, bar: Value, taken: Atom | None) -> tuple[Atom |
 def _zero_of(b: Builder, kind: Any, op: Update) -> Atom:
     if isinstance(kind, Number):
         return Literal(0.0)
-    if op.result is not None:
-        return spaces.zeros(b, op.result)
-    return Literal(None)
+    assert op.result is not None
+    return spaces.zeros(b, op.result)
 
 
 def _store(b: Builder, op: Update, bar: Value, taken: Atom | None) -> tuple[Atom | None, Value]:

@@ -669,3 +669,24 @@ def rows_of_active_numbers_at_run_time_indices(x):
         for j in np.argsort(-x):
             total += rows[i][j] * (i + 2 * j + 1) * rows[j][i]
     return total
+
+
+@case((np.array([0.7, -1.3]),))
+def constant_arrays_put_on_a_stack_and_taken(x):
+    stack = []
+    for k in range(3):
+        stack.append(x * k)
+    stack.append(np.array([0.3, 0.7]))
+    last = stack.pop()
+    return stack[-1] * stack[1] * last
+
+
+@case((np.array([0.7, -1.3]),))
+def constant_pairs_put_on_a_stack_and_taken(x):
+    stack = []
+    for k in range(2):
+        stack.append((x[k] * x[k], x))
+    stack.append((0.3, np.array([0.3, 0.7])))
+    a, b = stack.pop()
+    c, d = stack[-1]
+    return a * c * (b @ d)

@@ -511,3 +511,15 @@ def list_grown_in_branches_and_inner_attempts(x, y, z):
         except ValueError:
             out[-1] += v * v
     return sum(v * (k + 1) for k, v in enumerate(out))
+
+
+@case((0.7,))
+def quotients_of_a_list_of_python_and_numpy_floats(x):
+    values = [x, np.float64(2.0)]
+    total = 0.0
+    for k in range(2):
+        try:
+            total += values[k] * x / k
+        except ZeroDivisionError:
+            total += 3 * x * x
+    return total

@@ -581,3 +581,42 @@ def number_that_becomes_an_array(x):
     for v in x:
         m = m + v * x
     return m @ m
+
+
+@case(
+    ([0.7, 1.3, 0.4], 2),
+    ([0.7, 1.3, 0.4], 3),
+    ([0.7, 1.3, 0.4], 5),
+    (np.array([0.7, 1.3, 0.4]), 2),
+    (np.array([0.7, 1.3, 0.4]), 5),
+)
+def over_zip_of_a_range_and_items(xs, n):
+    total = 1.0
+    for k, a in zip(range(n), xs):
+        total += k * a * a
+    for k, a in zip(range(n, 0, -1), xs):
+        total = total * a + k
+    return total
+
+
+@case(([0.7, 1.3, 0.4],), (np.array([0.7, 1.3, 0.4]),))
+def over_zip_of_a_known_range_and_items(xs):
+    total = 0.0
+    for k, a in zip(range(10), xs):
+        total += k * a * a
+    for k, a in zip(range(2), xs):
+        total += (k + 1) * a * a
+    for k, a in zip(range(2), [xs[0], xs[1] * xs[2], 1.0]):
+        total += k * a * a
+    return total
+
+
+@case(([0.7, 1.3, 0.4],))
+def over_parts_of_a_list_in_a_loop(xs):
+    total = 0.0
+    for k in range(3):
+        for a in xs[k:]:
+            total += a * a * k
+        for a in xs[:k]:
+            total += a * a * a
+    return total
