@@ -75,10 +75,10 @@ def key_of(value: Any, sizes: dict[int, int]) -> Any:
     if kind is tuple:
         return tuple, tuple([key_of(v, sizes) for v in value])
     if kind is list:
-        keys = [key_of(v, sizes) for v in value]
-        if keys and keys[0] in SCALARS and keys.count(keys[0]) == len(keys):
-            return list, keys[0]
-        return list, tuple(keys)
+        kinds = [*map(type, value)]  # most lists hold numbers, and may be long
+        if kinds and kinds[0] in SCALARS and kinds.count(kinds[0]) == len(kinds):
+            return list, kinds[0]
+        return list, tuple([key_of(v, sizes) for v in value])
     if kind is dict:
         return dict, tuple([(type(k), k, key_of(v, sizes)) for k, v in value.items()])
     if isinstance(value, np.generic):

@@ -5,6 +5,7 @@ transform.prepare   before that, its loops, repeats and writes are made simpler
 transform.dce       what no result needs is removed
 transform.fuse      the reverse of a loop that only adds up goes into the loop
 transform.inplace   adjoints are written over where they stand
+transform.firsts    what is added to zeros is written there
 transform.ownership returned arrays are nobody else's
 transform.indices   an index is written out where it is used
 ir.verify           the result is valid (in debug mode, after each pass)
@@ -37,6 +38,7 @@ from srcad.ir.verify import verify
 from srcad.ir.walk import all_ops, copy_block, free_values, results
 from srcad.options import DEFAULTS, Options
 from srcad.passes.dce import remove_dead_code
+from srcad.passes.firsts import written_first
 from srcad.passes.fold import fold_control
 from srcad.passes.fuse import fused
 from srcad.passes.indices import write_out_indices
@@ -141,6 +143,8 @@ def finish(function: Function, options: Options = DEFAULTS) -> Function:
         function = remove_dead_code(fused(function))
     if options.in_place:
         function = remove_dead_code(fold_control(tidy_writes(function)))
+    if options.in_place and options.backend == "python":  # compiled code gathers what is added
+        function = written_first(function)
     function = write_out_scalars(write_out_indices(own_results(function)))
     if writes_arrays(function.body):
         verify(function)  # a stale view would be a wrong derivative

@@ -28,11 +28,6 @@ def close(found, wanted, rtol=1e-12):
         np.testing.assert_allclose(found, wanted, rtol=rtol, atol=1e-14)
 
 
-def wrong(reason, raises=AssertionError):
-    """A fault that is known; the mark has to go when it is mended."""
-    return pytest.mark.xfail(strict=True, raises=raises, reason=reason)
-
-
 def forward(f, args, argnums):
     """Partial derivatives by numbers, each by its own forward sweep."""
 

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from srcad.options import Options
 from tests.fuzz import oracle
 from tests.fuzz.campaign import Plan, Tally, compare_rewritten, run, run_one, shrunk
 from tests.fuzz.choices import DrawnChoices, SeededChoices
@@ -48,6 +49,16 @@ def test_sample_against_oracle(folder: Path) -> None:
     assert not tally.failures, summary(tally, 0.0) + "\n\n" + "\n\n".join(shown)
     # A sample that is refused or skipped shows nothing.
     assert tally.counts["ok"] >= 0.9 * COUNT, summary(tally, 0.0)
+
+
+def test_sample_without_passes(folder: Path) -> None:
+    plan = Plan(Srcad(options=Options.none()), seed=22, second_every=6, rewrite_every=0)
+    tally = Tally()
+    for result in run(plan, range(COUNT // 3)):
+        tally.add(result)
+    shown = [standalone(shrunk(plan, folder, results[0])) for _, results in tally.failures[:3]]
+    assert not tally.failures, "\n\n".join(shown)
+    assert tally.counts["ok"] >= 0.9 * (COUNT // 3), summary(tally, 0.0)
 
 
 def test_second_orders(folder: Path) -> None:

@@ -32,8 +32,10 @@ def folder() -> Iterator[Path]:
         yield Path(path)
 
 
-def test_sample_against_complex_step(folder: Path) -> None:
-    results = list(run(Plan(seed=7, most=6, second_every=0), range(COUNT)))
+@pytest.mark.parametrize(("backend", "seed"), [("python", 7), ("plain", 8)])
+def test_sample_against_complex_step(folder: Path, backend: str, seed: int) -> None:
+    plan = Plan(seed, most=6, second_every=0, backend=backend)
+    results = list(run(plan, range(COUNT)))
     failed = [r for r in results if r.outcome.failed]
     shown = [standalone(shrunk(folder, r, 200)) for r in failed[:2]]
     assert not failed, "\n\n".join(shown)

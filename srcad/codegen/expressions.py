@@ -34,7 +34,7 @@ from srcad.ir.core import (
     select,
 )
 from srcad.ir.samples import draws
-from srcad.ir.types import Number, NumPyScalar
+from srcad.ir.types import Array, Number, NumPyScalar
 
 _OPERATORS = {
     "add": gast.Add, "sub": gast.Sub, "mul": gast.Mult, "truediv": gast.Div,
@@ -59,6 +59,9 @@ _COMPARE: dict[int, type] = {
         "ne": gast.NotEq, "is_": gast.Is, "is_not": gast.IsNot,
     }.items()
 }  # fmt: skip
+
+_ATTRIBUTES: dict[int, str] = {id(np.shape): "shape", id(np.size): "size"}
+"""What an array has as an attribute, which takes a fifth of the time of the function."""
 
 _PLAIN = (bool, int, float, str)
 
@@ -143,6 +146,11 @@ def _is_number(atom: Atom) -> bool:
     return isinstance(atom.type, (Number, NumPyScalar))
 
 
+def _is_array(atom: Atom) -> bool:
+    """Whether an atom is an array for certain: one without axes may be a number."""
+    return isinstance(atom, Value) and isinstance(atom.type, Array) and bool(atom.type.dims)
+
+
 def _is_plain_dataclass(cls: Any, names: list[str]) -> bool:
     """Whether a call with all of these fields makes an instance with them, and that is all."""
     written = getattr(cls.__init__, "__code__", None)
@@ -214,6 +222,8 @@ class Expressions:
                     if callee is operator.not_:
                         return self.negated(args[0])
                     return gast.UnaryOp(_UNARY[key](), self.atom(args[0]))
+                if key in _ATTRIBUTES and _is_array(args[0]):
+                    return gast.Attribute(self.atom(args[0]), _ATTRIBUTES[key], gast.Load())
                 if is_attribute(callee):
                     return gast.Attribute(self.atom(args[0]), callee.__name__, gast.Load())
             display = self._display(callee, args)

@@ -86,6 +86,7 @@ _FRESH = ids(
         runtime.shadow,
         runtime.own,
         runtime.copied,
+        runtime.inverse_of_lower,
     ),
     *(np.array, np.ndarray.astype),
     *(np.linalg.inv, np.linalg.solve, np.linalg.cholesky, np.linalg.pinv),

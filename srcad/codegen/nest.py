@@ -29,12 +29,12 @@ from srcad.ir.core import (
     Literal,
     Op,
     Try,
-    Undefined,
     Update,
     Value,
     While,
     With,
     format_value,
+    is_undefined,
     make_dict,
     make_fstring,
     make_list,
@@ -185,7 +185,7 @@ class _Nester:
         """Whether both sides of a branch are expressions."""
         for side in (op.then, op.orelse):
             handed = side.yields[0]
-            if isinstance(handed, Literal) and isinstance(handed.value, Undefined):
+            if is_undefined(handed):
                 return False
             for inner in side.ops:
                 if inner not in self.survey.skipped and not is_nested(inner, self.nested):

@@ -35,13 +35,13 @@ from srcad.ir.core import (
     Range,
     Stream,
     Try,
-    Undefined,
     Update,
     Value,
     While,
     With,
     assert_true,
     check_bound,
+    is_undefined,
     raise_error,
 )
 from srcad.ir.types import Array
@@ -155,7 +155,7 @@ class Statements:
             for target, source in copies
             if target in self.plan.liveness.needed
             and not self.same_variable(target, source)
-            and not _is_undefined(source)
+            and not is_undefined(source)
             and not (
                 target in self._false and isinstance(source, Literal) and source.value is False
             )
@@ -198,7 +198,7 @@ class Statements:
             gast.Name(self.plan.variables[target], gast.Store(), None, None)
             for target, source in copies
             if target in self.plan.liveness.needed
-            and _is_undefined(source)
+            and is_undefined(source)
             and not self._stays_unbound(target)
         ]
         nothing: list[Any] = []
@@ -224,7 +224,7 @@ class Statements:
             self.plan.variables[param]
             for param, start in zip(params, carried, strict=True)
             if param in self.plan.liveness.needed
-            and not (_is_undefined(start) and param not in self.plan.none)
+            and not (is_undefined(start) and param not in self.plan.none)
         }
         return around
 
@@ -609,10 +609,6 @@ class Statements:
         handed = tuple(zip(op.results, block.yields, strict=True))
         with self.comments.inside():
             return [*self._body(block), *self.copies(handed, op.loc)] or [gast.Pass()]
-
-
-def _is_undefined(atom: Atom) -> bool:
-    return isinstance(atom, Literal) and isinstance(atom.value, Undefined)
 
 
 def _is_none(atom: Atom) -> bool:

@@ -19,13 +19,12 @@ from srcad.ir.core import (
     Block,
     For,
     If,
-    Literal,
     Op,
     Try,
-    Undefined,
     Value,
     While,
     With,
+    is_undefined,
 )
 from srcad.ir.walk import blocks, stream_atoms
 
@@ -33,9 +32,7 @@ from srcad.ir.walk import blocks, stream_atoms
 def needs_none(survey: Survey, liveness: Liveness, variables: Variables) -> frozenset[Value]:
     """The targets of copies that must become None where their source is ``UNDEFINED``."""
     search = _Search(survey, liveness, variables)
-    starts = [
-        t for t, s in search.copies if isinstance(s, Literal) and isinstance(s.value, Undefined)
-    ]
+    starts = [t for t, s in search.copies if is_undefined(s)]
     if not starts:
         return frozenset()
     return frozenset(t for t in starts if search.needs(t, set()))

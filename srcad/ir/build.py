@@ -1,8 +1,9 @@
 """Building blocks: the one place where operations are made, typed and folded.
 
 A ``Builder`` collects the operations of one block.  With ``simplify`` (derivative code, never the
-user's own statements) it also folds what types prove (``x * 1``, ``a + (-b)``, ``x ** 2``) and
-returns the earlier value of an expression that the block, or one around it, has computed already.
+user's own statements) it also folds what types prove (``x * 1``, ``a + (-b)``, ``x ** 2``), writes
+``2.0 * x`` for ``2 * x`` of a float, and returns the earlier value of an expression that the block,
+or one around it, has computed already.
 Versions of written memory are values of their own, so a read is never confused with an earlier one.
 
 ``exact`` decides what a NumPy float64 scalar is.  In exact code it is itself; else it counts as the
@@ -40,7 +41,13 @@ from srcad.ir.core import (
 )
 from srcad.ir.folding import fold_literals, fold_ufunc
 from srcad.ir.infer import atom_type, result_type
-from srcad.ir.numbers import is_narrow, is_real_number, number_kind, scalars_as_python
+from srcad.ir.numbers import (
+    in_floats,
+    is_narrow,
+    is_real_number,
+    number_kind,
+    scalars_as_python,
+)
 from srcad.ir.sharing import SHAPE, views
 from srcad.ir.simplify import SIMPLIFY
 from srcad.ir.simplify.defaults import without_defaults
@@ -184,6 +191,8 @@ class Builder:
             if simpler is not None:
                 return simpler
         key = None
+        if self.simplify:
+            args = in_floats(callee, args)
         if self.simplify and callee not in _ALLOCATIONS:
             key = _expression_key(callee, args, pairs)
             known = self._find(key)
@@ -527,4 +536,5 @@ def _expression_key(
             return atom
         return (type(atom.value), repr(atom.value))
 
+    args = in_floats(callee, args)
     return (id(callee), tuple(map(part, args)), tuple((k, part(a)) for k, a in keywords))

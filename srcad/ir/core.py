@@ -313,6 +313,11 @@ class Undefined:
 UNDEFINED = Literal(Undefined())
 
 
+def is_undefined(atom: Atom) -> bool:
+    """Whether an atom is no value."""
+    return isinstance(atom, Literal) and isinstance(atom.value, Undefined)
+
+
 # ---- displays and checks: callees that are syntax, not functions, when printed
 
 

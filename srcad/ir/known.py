@@ -568,6 +568,7 @@ _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
     np.linalg.eig: _eig_type,
     runtime.minors: _minors_type,
     runtime.cofactors: lambda a: atom_type(a),
+    runtime.inverse_of_lower: lambda a: atom_type(a),
     runtime.is_regular: _always(BOOL),
     runtime.table_of_products: _always(Array("float64", (None, None, None))),
     runtime.change_of_basis: _always(Array("float64", (None, None))),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +17,7 @@ from srcad.ir.infer import atom_type
 from srcad.ir.types import (
     BOOL,
     FLOAT,
+    Array,
     DictType,
     ListType,
     Number,
@@ -32,6 +35,39 @@ def number_of(atom: Atom) -> float | None:
     """The number that a literal is."""
     value = atom.value if isinstance(atom, Literal) else None
     return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+_ARITHMETIC = (operator.add, operator.sub, operator.mul, operator.truediv)
+
+
+def in_floats(callee: Callable[..., Any], args: tuple[Atom, ...]) -> tuple[Atom, ...]:
+    """The operands of arithmetic, whole numbers beside floats as floats: ``2.0 * x``.
+
+    The result is the same, and sooner there: Python and NumPy have to convert an int each time.
+    """
+    if callee not in _ARITHMETIC or len(args) != 2:
+        return args
+    x, y = args
+    if isinstance(x, Literal) and _is_inexact(y):
+        return _as_float(x), y
+    if isinstance(y, Literal) and _is_inexact(x):
+        return x, _as_float(y)
+    return args
+
+
+def _is_inexact(atom: Atom) -> bool:
+    match atom_type(atom):
+        case Number(kind="float"):
+            return True
+        case Array(dtype=str() as dtype) | NumPyScalar(dtype=dtype):
+            return np.dtype(dtype).kind in "fc"
+    return False
+
+
+def _as_float(literal: Literal) -> Literal:
+    value = literal.value
+    exact = type(value) is int and abs(value) <= 2**53
+    return Literal(float(value)) if exact else literal
 
 
 def scalars_as_python(kind: Type) -> Type:

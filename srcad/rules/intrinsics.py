@@ -8,6 +8,7 @@ from srcad.runtime import (
     evened,
     excess,
     fitted,
+    inner,
     last_writes,
     over,
     own,
@@ -36,6 +37,11 @@ def over_transpose(ct, n, d):
 
 @multilinear(times, wrt=("w", "v"), elementwise=True)
 def times_transpose(ct, w, v):
+    return strong(v, ct), times(w, ct)
+
+
+@multilinear(inner, wrt=("w", "v"))
+def inner_transpose(ct, w, v):
     return strong(v, ct), times(w, ct)
 
 

@@ -11,7 +11,15 @@ import numpy as np
 from srcad.errors import MissingRule
 from srcad.rules.intrinsics import fitted, over, times, unbroadcast
 from srcad.rules.registry import composition, constant, differential, is_literal, linear
-from srcad.runtime import cofactors, frechet, is_regular, minors, row_order, stop_gradient
+from srcad.runtime import (
+    cofactors,
+    frechet,
+    inverse_of_lower,
+    is_regular,
+    minors,
+    row_order,
+    stop_gradient,
+)
 
 constant(np.linalg.matrix_rank, is_regular, row_order)
 
@@ -43,6 +51,11 @@ def singular_change(a, da):
 @differential(np.linalg.inv)
 def inv(a, *, da, out):
     return -out @ da @ out
+
+
+@differential(inverse_of_lower)
+def inverse_of_lower_differential(a, *, da, out):
+    return -out @ np.tril(da) @ out
 
 
 @differential(np.linalg.solve)
@@ -181,7 +194,7 @@ def pinv(a, rcond=None, *, da, out):
 @differential(np.linalg.cholesky)
 def cholesky(a, *, upper=False, da, out):
     factor = adjoint(out) if upper else out
-    inverse = np.linalg.inv(factor)
+    inverse = inverse_of_lower(factor)
     inner = inverse @ hermitian(da, not upper) @ adjoint(inverse)
     n = np.shape(a)[-1]
     dfactor = factor @ (np.tril(inner) * (1 - np.eye(n, dtype=out.dtype) / 2))

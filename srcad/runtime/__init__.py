@@ -17,10 +17,10 @@ from srcad.runtime.checks import (
 from srcad.runtime.contractions import contraction, transposed_subscripts
 from srcad.runtime.determinants import cofactors, is_regular, minors
 from srcad.runtime.elementary import FAR, cos, exp, expm1, log, log1p, sin, tanh
-from srcad.runtime.matrices import frechet, row_order
+from srcad.runtime.matrices import frechet, inverse_of_lower, row_order
 from srcad.runtime.objects import dataclass_of
 from srcad.runtime.order import evened
-from srcad.runtime.products import excess, over, plus, strong, times
+from srcad.runtime.products import excess, inner, over, plus, strong, times
 from srcad.runtime.series import change_of_basis, table_of_products
 from srcad.runtime.shapes import (
     add,
@@ -53,6 +53,8 @@ __all__ = [
     "expm1",
     "fitted",
     "frechet",
+    "inner",
+    "inverse_of_lower",
     "is_regular",
     "last_writes",
     "log",

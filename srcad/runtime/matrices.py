@@ -27,3 +27,25 @@ def row_order(pivots: Any, n: int) -> Any:
             rows[[k, p]] = rows[[p, k]]
         orders[place] = rows
     return orders
+
+
+_SMALL = 48
+"""Up to this size a triangular matrix is inverted like any other."""
+
+
+def inverse_of_lower(a: Any) -> Any:
+    """The inverse of a lower triangular matrix, by halves: what is above the diagonal is not read.
+
+    Half of it is products of matrices, which take a fraction of the time of `np.linalg.inv`.
+    """
+    n = a.shape[-1]
+    if n <= _SMALL:
+        return np.linalg.inv(np.tril(a))
+    half = n // 2
+    first = inverse_of_lower(a[..., :half, :half])
+    last = inverse_of_lower(a[..., half:, half:])
+    found = np.zeros(a.shape, first.dtype)
+    found[..., :half, :half] = first
+    found[..., half:, half:] = last
+    found[..., half:, :half] = -last @ (a[..., half:, :half] @ first)
+    return found

@@ -35,6 +35,14 @@ def times(w: Any, v: Any) -> Any:
     return np.multiply(w, v, out=_zeros(w, v), where=np.not_equal(v, 0))[()]
 
 
+def inner(w: Any, v: Any) -> Any:
+    """The sum of `times(w, v)`, of arrays of one shape."""
+    found = np.vdot(w, v)
+    if found == found:  # else there may be a nan from a zero of `v`
+        return found
+    return times(w, v).sum()
+
+
 def strong(u: Any, v: Any) -> Any:
     """`u * v`, and 0 where either is 0: both stem from differentials."""
     if np.count_nonzero(u) == np.size(u):

@@ -215,6 +215,72 @@ def test_what_raises_in_python_raises():
         quiet(late, 1.5, 2)
 
 
+def roots(x):
+    total = 0.0
+    for row in range(2):
+        for v in x:
+            if v != 3.0:
+                total += math.sqrt(v) * row
+            total += math.exp(v)
+    return total
+
+
+def test_what_raises_in_a_loop_is_looked_for_after_it():
+    gradient = srcad.grad(roots, backend="numba")
+    same(srcad.grad(roots)([1.0, 3.0]), gradient([1.0, 3.0]))
+    raising = [line for line in gradient.source.splitlines() if "raise runtime" in line]
+    assert raising == ["        raise runtime.Unforeseen"]  # in no loop
+    for wrong, error in (([1.0, -1.0, 2.0], ValueError), ([1.0, 800.0, 2.0], OverflowError)):
+        with pytest.raises(error):
+            quiet(roots, wrong)
+    x = np.array([1.0, 3.0, 2.0])
+    same(srcad.value_and_grad(roots)(x), quiet(roots, x))
+
+
+def until(x):
+    for v in x:
+        y = math.log(v)
+        while not y > 2.0:
+            y += 1.0
+    return y
+
+
+def test_what_raises_before_a_loop_that_may_not_end_is_looked_for_there():
+    with pytest.raises(ValueError, match="math domain error"):
+        quiet(until, [2.0, -1.0])
+
+
+def listed(x, y):
+    out = []
+    for k in range(2, len(x)):
+        out.append(x[k] * y)
+    squares = [v * w for v, w in zip(x, reversed(y_values), strict=False)]
+    return np.sum(np.array(out) * 3.0) + squares[1] + len(squares)
+
+
+y_values = [3.0, 2.0, 5.0]
+
+
+def recurrence(x):
+    y = 1.0
+    for v in x:
+        y = math.sin(y * v)
+    return y
+
+
+def test_lists_that_grow_in_each_round_are_arrays():
+    gradient = srcad.value_and_grad(listed, argnums=(0, 1), backend="numba")
+    plain = srcad.value_and_grad(listed, argnums=(0, 1))
+    for x in ([1.0, 2.0, 3.0, 4.0], [1.0, 2.0]):
+        same(plain(x, 0.5), gradient(x, 0.5))
+    code = [line for line in gradient.source.splitlines() if not line.lstrip().startswith("#")]
+    assert not any(".append(" in line or ".pop(" in line for line in code)
+    backward = srcad.value_and_grad(recurrence, backend="numba")
+    same(srcad.value_and_grad(recurrence)([1.0, 2.0, 3.0]), backward([1.0, 2.0, 3.0]))
+    assert ".append(" not in backward.source
+    assert "[::-1]" not in backward.source
+
+
 def test_whole_numbers_have_no_end():
     def f(x, n):
         k = 1

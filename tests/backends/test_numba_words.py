@@ -437,6 +437,11 @@ def matmul3(X):
     return np.sum((A @ X.T) ** 2)
 
 
+@case(X, X[::-1] ** 2)
+def vdot_of_matrices(X, Y):
+    return np.vdot(X * X, Y) + np.vdot(X, Y.T) + np.vdot(X[0], Y[1])
+
+
 @case(x)
 def count_nonzero(x):
     return np.count_nonzero(x > 0) * x[0]

@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+from srcad.options import Options
 from tests.fuzz.campaign import Plan, Tally, run, shrunk
 from tests.fuzz.engines import Differences, Engine, Planted, Srcad
 from tests.fuzz.printer import source
@@ -22,6 +23,7 @@ from tests.fuzz.runner import temporary_folder
 ENGINES: dict[str, Engine] = {
     "srcad": Srcad(),
     "numba": Srcad(backend="numba"),
+    "plain": Srcad(options=Options.none()),
     "differences": Differences(),
     "planted": Planted(Differences(), "tanh"),
 }
@@ -41,7 +43,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--rewrite-every", type=int, default=3, metavar="N",
                         help="rewrite every Nth program and compare; 0: none")  # fmt: skip
     parser.add_argument("--engine", choices=sorted(ENGINES), default="srcad",
-                        help="what to test; the others prove the harness")  # fmt: skip
+                        help="what to test; plain: without passes")  # fmt: skip
     parser.add_argument("--record", type=Path, metavar="FILE",
                         help="keep what came of each program; go on where it stops")  # fmt: skip
     parser.add_argument("--show", type=int, default=5, help="so many causes are shown with code")

@@ -12,7 +12,7 @@ def array_of_entries_grad(x, y):
     out = np.array([first, x, first * x])
     # ---- reverse sweep
     # line 192: out = np.array([first, x, first * x])
-    tolist = (2 * out).tolist()
+    tolist = (2.0 * out).tolist()
     item = tolist[2]
     first_bar = tolist[0] + item * x
     x_bar = tolist[1] + item * first

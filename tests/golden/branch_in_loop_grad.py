@@ -23,5 +23,5 @@ def branch_in_loop_grad(x, n):
             y_bar = y_bar / 2.0
         else:
             # line 78: y = y * y + 0.5 * k
-            y_bar = 2 * (y_bar * y)
+            y_bar = 2.0 * (y_bar * y)
     return y_bar

@@ -9,7 +9,7 @@ def broadcasting_grad(m, row, s):
     """
     # ---- reverse sweep
     # line 162: return np.sum((m + row) * s)
-    shape = np.shape(m)
+    shape = m.shape
     s_bar = (m + row).sum()
     row_bar = np.broadcast_to(s, shape).sum(axis=0)
     m_bar = np.full(shape, s)

@@ -36,8 +36,8 @@ def cholesky_grad(a):
         stack.append((stack2, i))
     # ---- reverse sweep
     # line 243: for i in range(n):
-    l_bar = np.broadcast_to(1.0, np.shape(l)).copy()
-    a_bar = np.zeros(np.shape(a))
+    l_bar = np.broadcast_to(1.0, l.shape).copy()
+    a_bar = np.zeros(a.shape)
     for stack2, i in reversed(stack):
         # line 244: for j in range(i + 1):
         for sqrt2, j, item, quot, stack3 in reversed(stack2):
@@ -45,7 +45,7 @@ def cholesky_grad(a):
             item2 = l_bar[i, j]
             l_bar[i, j] = 0.0
             if i == j:
-                s_bar = item2 / (2 * sqrt2)
+                s_bar = item2 / (2.0 * sqrt2)
             else:
                 s_bar = item2 / item
                 l_bar[j, j] -= s_bar * quot

@@ -10,8 +10,8 @@ def closure_grad(x, y):
     total2 = t * t + y
     # ---- reverse sweep
     # line 130: return shifted(x) * shifted(2.0 * x)
-    x_bar = 2 * (total * t) * 2.0
+    x_bar = 4.0 * (total * t)
     # line 128: return t * t + y
     y_bar = total + total2
-    x_bar += 2 * (total2 * x)
+    x_bar += 2.0 * (total2 * x)
     return x_bar, y_bar

@@ -14,6 +14,6 @@ def dict_of_parameters_grad(params, x):
     hidden = math.tanh(w * x + b)
     # ---- reverse sweep
     # line 122: hidden = math.tanh(params["w"] * x + params["b"])
-    b_bar = out * (1 - hidden * hidden)
+    b_bar = out * (1.0 - hidden * hidden)
     w_bar = b_bar * x
     return {'w': w_bar, 'b': b_bar, 'out': hidden}

@@ -12,9 +12,9 @@ def energy_of_a_lattice_value_and_grad(spins, field):
     field_bar = 0.0
     # ---- reverse sweep
     # line 404: for i in range(spins.shape[0]):
-    spins_bar = np.zeros(np.shape(spins))
-    for i in range(np.shape(spins)[0]):
-        for j in range(np.shape(spins)[1]):
+    spins_bar = np.zeros(spins.shape)
+    for i in range(spins.shape[0]):
+        for j in range(spins.shape[1]):
             if i == j:
                 item = spins[i, j]
                 size = abs(item)
@@ -28,5 +28,5 @@ def energy_of_a_lattice_value_and_grad(spins, field):
                 total = 1 + abs(i - j)
                 energy = energy + item ** 2 / total
                 # line 409: energy += spins[i, j] ** 2 / (1 + abs(i - j))
-                spins_bar[i, j] += 1.0 / total * (2 * item)
+                spins_bar[i, j] += 1.0 / total * (2.0 * item)
     return energy, (spins_bar, field_bar)

@@ -13,11 +13,11 @@ def flat_view_scaled_grad(m, c):
     for k in range(3):
         reshape = u.reshape(-1)
         item = reshape[k]
-        stack.append((k, item, len(reshape), np.shape(u)))
+        stack.append((k, item, len(reshape), u.shape))
         u.reshape(-1)[k] = item * c
     # ---- reverse sweep
     # line 428: for k in range(3):
-    u_bar = np.copy(2 * u, 'C')
+    u_bar = np.copy(2.0 * u, 'C')
     c_bar = 0.0
     for k, item, size, shape in reversed(stack):
         # line 430: flat[k] *= c
@@ -25,6 +25,6 @@ def flat_view_scaled_grad(m, c):
         u_bar.reshape(-1)[k] = 0.0
         c_bar += item2 * item
         zeros = np.zeros(size)
-        zeros[k] += item2 * c
+        zeros[k] = item2 * c
         u_bar += np.reshape(zeros, shape)
     return u_bar, c_bar

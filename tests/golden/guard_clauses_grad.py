@@ -23,8 +23,8 @@ def guard_clauses_grad(x):
             x_bar = 0.0
         else:
             # line 42: return x * x
-            x_bar = 2 * x
+            x_bar = 2.0 * x
             root_bar = 0.0
         # line 39: root = math.sqrt(x)
-        x_bar += root_bar / (2 * root) if root_bar != 0.0 else 0.0
+        x_bar += root_bar / (2.0 * root) if root_bar != 0.0 else 0.0
     return x_bar

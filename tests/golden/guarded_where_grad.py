@@ -10,5 +10,5 @@ def guarded_where_grad(x):
     """
     # ---- reverse sweep
     # line 180: return np.sum(np.where(x > 0.0, np.sqrt(x), 0.0))
-    x_bar = runtime.over(np.where(x > 0.0, 1.0, 0), 2 * np.sqrt(x))
+    x_bar = runtime.over(np.where(x > 0.0, 1.0, 0), 2.0 * np.sqrt(x))
     return x_bar

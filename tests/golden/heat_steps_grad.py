@@ -16,7 +16,7 @@ def heat_steps_grad(u, steps):
         u = np.concatenate((u[:1], inner, u[-1:]))
     # ---- reverse sweep
     # line 187: return np.sum(u * u)
-    u_bar = 2 * u
+    u_bar = 2.0 * u
     # line 184: for _ in range(steps):
     for size, size2 in reversed(stack):
         # line 186: u = np.concatenate((u[:1], inner, u[-1:]))
@@ -24,7 +24,7 @@ def heat_steps_grad(u, steps):
         item = split[0]
         inner_bar = split[1]
         u_bar = np.zeros(size2)
-        u_bar[-1:] += split[2]
+        u_bar[-1:] = split[2]
         u_bar[:1] += item
         # line 185: inner = u[1:-1] + 0.1 * (u[2:] - 2.0 * u[1:-1] + u[:-2])
         prod = inner_bar * 0.1

@@ -9,6 +9,6 @@ def helper_calls_grad(x, y):
     """
     # ---- reverse sweep
     # line 134: return v * v
-    y_bar = 2 * (1.0 / (2 * math.sqrt(y * y + 1.0)) * y)
-    x_bar = 2 * x
+    y_bar = 2.0 * (1.0 / (2.0 * math.sqrt(y * y + 1.0)) * y)
+    x_bar = 2.0 * x
     return x_bar, y_bar

@@ -10,7 +10,7 @@ def indexing_grad(x, idx):
     # ---- reverse sweep
     # line 171: return np.sum(x[idx] ** 2) + x[0] * x[-1]
     x_bar = np.zeros(len(x))
-    x_bar[-1] += x[0]
+    x_bar[-1] = x[0]
     x_bar[0] += x[-1]
-    np.add.at(x_bar, idx, 2 * x[idx])
+    np.add.at(x_bar, idx, 2.0 * x[idx])
     return x_bar

@@ -28,9 +28,9 @@ def kalman_grad(x, p, ys, f, h, q, r):
         x = x2
     # ---- reverse sweep
     # line 254: for y in ys:
-    p_bar = np.zeros(np.shape(p))
+    p_bar = np.zeros(p.shape)
     x_bar = np.zeros(len(x))
-    f_bar = np.zeros(np.shape(f))
+    f_bar = np.zeros(f.shape)
     for gain, prod3, s, error, solve, inv, prod2, prod, p, x in reversed(stack):
         # line 261: p = p - gain @ s @ gain.T
         prod4 = p_bar @ gain

@@ -22,7 +22,7 @@ def levels_of_a_tank_grad(area, level, n):
     # line 391: return sum(h * h for h in tank.history)
     history_bar = []
     for h in history:
-        history_bar.append(2 * h)
+        history_bar.append(2.0 * h)
     # line 389: for i in range(n):
     level_bar = 0.0
     area_bar = 0.0
@@ -33,6 +33,6 @@ def levels_of_a_tank_grad(area, level, n):
         quot2 = level_bar / area
         area_bar -= quot2 * quot
         # line 382: outflow = 0.3 * math.sqrt(self.level)
-        level_bar -= quot2 * 0.1 * 0.3 / (2 * sqrt)
+        level_bar -= quot2 * 0.1 * 0.3 / (2.0 * sqrt)
     level_bar += history_bar[0]
     return area_bar, level_bar

@@ -19,10 +19,7 @@ def mean_energy_value_and_grad(x, n):
     path_bar = []
     for p, q in path:
         energy = energy + 0.5 * (p * p + q * q)
-        # line 422: energy += 0.5 * (p * p + q * q)
-        prod = energy_bar * 0.5
-        # line 421: for p, q in path:
-        path_bar.append((2 * (prod * p), 2 * (prod * q)))
+        path_bar.append((energy_bar * p, energy_bar * q))
     quot = energy / n
     # line 416: for _ in range(n):
     v_bar = 0.0

@@ -6,5 +6,5 @@ def module_constant_grad(t, v, G):
     """
     # ---- reverse sweep
     # line 149: return v * t - 0.5 * G * t**2
-    t_bar = -(0.5 * G * (2 * t)) + v
+    t_bar = -(0.5 * G * (2.0 * t)) + v
     return t_bar, t

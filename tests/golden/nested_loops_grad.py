@@ -25,11 +25,11 @@ def nested_loops_grad(x, w, n):
         # line 68: h = h * x
         x_bar += h_bar * h4
         # line 67: h = math.tanh(w * h + k)
-        prod = h_bar * x * (1 - h4 * h4)
+        prod = h_bar * x * (1.0 - h4 * h4)
         w_bar += prod * h3
-        prod = prod * w * (1 - h3 * h3)
+        prod = prod * w * (1.0 - h3 * h3)
         w_bar += prod * h2
-        prod = prod * w * (1 - h2 * h2)
+        prod = prod * w * (1.0 - h2 * h2)
         h_bar = prod * w
         w_bar += prod * h
     x_bar += h_bar

@@ -11,10 +11,10 @@ def network_grad(w1, b1, w2, x):
     hidden = np.tanh(x @ w1 + b1)
     # ---- reverse sweep
     # line 176: return np.sum((hidden @ w2) ** 2)
-    prod = 2 * (hidden @ w2)
+    prod = 2.0 * (hidden @ w2)
     w2_bar = hidden.T @ prod
     # line 175: hidden = np.tanh(x @ w1 + b1)
-    prod = prod @ w2.T * (1 - hidden * hidden)
+    prod = prod @ w2.T * (1.0 - hidden * hidden)
     b1_bar = prod.sum(axis=0)
     w1_bar = x.T @ prod
     return w1_bar, b1_bar, w2_bar

@@ -13,7 +13,7 @@ def objective_jacfwd(x):
         item2 = x_dot[:-1]
         # line 213: return np.sum(x[1:] * x[:-1] ** 2)
         x_bar_dot = np.zeros(len(x))
-        x_bar_dot[:-1] += x_dot[1:] * (2 * item) + x[1:] * (2 * item2)
-        x_bar_dot[1:] += 2 * item * item2
+        x_bar_dot[:-1] = x_dot[1:] * (2.0 * item) + x[1:] * (2.0 * item2)
+        x_bar_dot[1:] += 2.0 * item * item2
         columns.append(x_bar_dot)
     return np.moveaxis(np.array(columns), 0, -1)

@@ -13,5 +13,5 @@ def overwritten_value_and_grad(x):
     y3 = y2 * x
     # ---- reverse sweep
     # line 20: y = x * x
-    x_bar = y2 + 2 * (x * math.cos(y) * x)
+    x_bar = y2 + 2.0 * (x * math.cos(y) * x)
     return y3, x_bar

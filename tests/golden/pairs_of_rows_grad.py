@@ -8,10 +8,10 @@ def pairs_of_rows_grad(m):
     for m: f8[n, k].
     """
     # ---- forward sweep
-    rows, cols = np.shape(m)
+    rows, cols = m.shape
     # ---- reverse sweep
     # line 219: for i in range(rows):
-    m_bar = np.zeros(np.shape(m))
+    m_bar = np.zeros(m.shape)
     for i in range(rows - 1, -1, -1):
         # line 220: for j in range(i, cols):
         for j in range(cols - 1, i - 1, -1):

@@ -19,11 +19,11 @@ def polar_jacrev(p):
         item = tolist[0]
         item2 = tolist[1]
         r_bar = item2 * sin + item * cos
-        r_bar += 2 * (tolist[2] * r)
+        r_bar += 2.0 * (tolist[2] * r)
         angle_bar = item2 * r * cos - item * r * sin
         # line 204: r, angle = p[0], p[1]
         p_bar = np.zeros(len(p))
-        p_bar[1] += angle_bar
-        p_bar[0] += r_bar
+        p_bar[1] = angle_bar
+        p_bar[0] = r_bar
         rows.append(p_bar)
     return np.array(rows)

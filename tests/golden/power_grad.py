@@ -20,7 +20,7 @@ def power_rev(saved, out_bar):
     else:
         # line 145: return half * half * (x if n % 2 else 1.0)
         x_bar = out_bar * prod
-        half_bar = 2 * (out_bar * x * half)
+        half_bar = 2.0 * (out_bar * x * half)
         if not n % 2:
             x_bar = 0.0
         # line 144: half = power(x, n // 2)

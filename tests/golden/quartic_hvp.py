@@ -15,7 +15,7 @@ def quartic_hvp(primals, tangents):
     # line 209: return x**4 * y + math.sin(x * y)
     cos = math.cos(prod)
     prod = math.sin(prod) * (x_dot * y + x * y_dot)
-    y_bar_dot = 4 * x ** 3 * x_dot + (cos * x_dot - prod * x)
-    total = y_dot * (4 * x ** 3) + y * (4 * (3 * x * x * x_dot))
+    y_bar_dot = 4.0 * x ** 3 * x_dot + (cos * x_dot - prod * x)
+    total = y_dot * (4.0 * x ** 3) + y * (4.0 * (3.0 * x * x * x_dot))
     x_bar_dot = cos * y_dot - prod * y + total
     return x_bar_dot, y_bar_dot

@@ -16,13 +16,13 @@ def recurrence_grad(x, w):
         h = h2
     # ---- reverse sweep
     # line 200: return np.sum(h)
-    h_bar = np.broadcast_to(1.0, np.shape(h))
+    h_bar = np.broadcast_to(1.0, h.shape)
     # line 198: for _ in range(4):
     x_bar = np.zeros(len(x))
     w_bar = 0.0
     for h2, h in reversed(stack):
         # line 199: h = np.tanh(w * h + x)
-        prod = h_bar * (1 - h2 * h2)
+        prod = h_bar * (1.0 - h2 * h2)
         x_bar += prod
         h_bar = prod * w
         w_bar += prod @ h

@@ -16,9 +16,9 @@ def reduction_loop_grad(x):
         item = x_list[k]
         total = k + 1
         # line 59: total += (1.0 - x[k]) ** 2 + 100.0 * (x[k + 1] - x[k] ** 2) ** 2
-        prod = 100.0 * (2 * (x_list[total] - item ** 2))
+        prod = 100.0 * (2.0 * (x_list[total] - item ** 2))
         x_list_bar[total] += prod
-        value = -(prod * (2 * item)) - 2 * (1.0 - item)
+        value = -(prod * (2.0 * item)) - 2.0 * (1.0 - item)
         x_list_bar[k] += value
     x_bar = np.array(x_list_bar)
     return x_bar

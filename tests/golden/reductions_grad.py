@@ -12,10 +12,10 @@ def reductions_grad(m):
     centred = m - np.mean(m, axis=0)
     # ---- reverse sweep
     # line 158: return np.sqrt(np.sum(centred**2)) + np.max(m)
-    centred_bar = 2.0 / (2 * math.sqrt(np.sum(centred ** 2))) * centred
+    centred_bar = 2.0 / (2.0 * math.sqrt(np.sum(centred ** 2))) * centred
     test = m == np.max(m)
     m_bar = test / np.sum(test)
     # line 157: centred = m - np.mean(m, axis=0)
     m_bar += centred_bar
-    m_bar -= (centred_bar.sum(axis=0) / np.shape(m)[0])[None]
+    m_bar -= (centred_bar.sum(axis=0) / m.shape[0])[None]
     return m_bar

@@ -18,7 +18,7 @@ def rules_choices_grad(x, y):
     y_bar = high * np.sign(y)
     # line 293: high = np.maximum(low, y)
     total = (low > y) + 0.5 * (low == y)
-    y_bar += absolute2 * (1 - total)
+    y_bar += absolute2 * (1.0 - total)
     # line 294: entropy = np.where(x > 0, x * np.log(np.abs(x)), 0)
     where = np.where(x > 0, 1.0, 0)
     x_bar = runtime.times(np.log(absolute), where) + runtime.over(where * x, absolute) * np.sign(x)

@@ -10,6 +10,6 @@ def rules_determinants_grad(a):
     # ---- reverse sweep
     # line 320: return np.linalg.det(a) + np.trace(np.linalg.matrix_power(a, 3))
     T = a.T
-    a_bar = (a @ a).T + 2 * (T @ T)
+    a_bar = (a @ a).T + 2.0 * (T @ T)
     a_bar += runtime.cofactors(a)
     return a_bar

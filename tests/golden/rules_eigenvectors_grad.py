@@ -16,14 +16,14 @@ def rules_eigenvectors_grad(a, u):
     # ---- reverse sweep
     # line 334: return vectors[:, 0] ** 2 @ u + values[-1]
     values_bar = np.zeros(len(values))
-    values_bar[-1] += 1.0
-    vectors_bar = np.zeros(np.shape(vectors))
-    vectors_bar[:, 0] += u * (2 * vectors[:, 0])
+    values_bar[-1] = 1.0
+    vectors_bar = np.zeros(vectors.shape)
+    vectors_bar[:, 0] = u * (2.0 * vectors[:, 0])
     # line 333: values, vectors = np.linalg.eigh(a)
     item = eigh[0]
     item2 = eigh[1]
     T = item2.T
-    eye = np.eye(np.shape(item)[-1], dtype=bool)
+    eye = np.eye(item.shape[-1], dtype=bool)
     where = np.where(eye, math.inf, item - item[:, None])
     value = runtime.over(T @ vectors_bar, where) + np.diag(values_bar)
     prod = item2 @ (value @ T)

@@ -1,4 +1,5 @@
 import numpy as np
+from srcad import runtime
 
 
 def rules_factors_grad(a, u):
@@ -11,10 +12,10 @@ def rules_factors_grad(a, u):
     cholesky = np.linalg.cholesky(a)
     # ---- reverse sweep
     # line 324: return np.linalg.cholesky(a)[-1] @ u
-    zeros = np.zeros(np.shape(cholesky))
-    zeros[-1] += u
-    inv = np.linalg.inv(cholesky)
-    diff = 1 - np.eye(np.shape(a)[-1], dtype=np.float64) / 2
-    prod = inv.T @ (np.tril(cholesky.T @ zeros * diff) @ inv)
+    zeros = np.zeros(cholesky.shape)
+    zeros[-1] = u
+    inverse_of_lower = runtime.inverse_of_lower(cholesky)
+    diff = 1.0 - np.eye(a.shape[-1], dtype=np.float64) / 2.0
+    prod = inverse_of_lower.T @ (np.tril(cholesky.T @ zeros * diff) @ inverse_of_lower)
     a_bar = np.tril(prod.T, -1) + np.tril(prod)
     return a_bar

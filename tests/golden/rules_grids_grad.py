@@ -14,13 +14,13 @@ def rules_grids_grad(a, b, c):
     # ---- reverse sweep
     # line 372: return np.sum(np.polyval(c, x) * np.average(x, weights=x * x))
     quot = np.polyval(c, x).sum() / np.sum(prod)
-    x_bar = quot * prod + 2 * (quot * (x - average) * x)
+    x_bar = quot * prod + 2.0 * (quot * (x - average) * x)
     size = len(c)
     prod = c[:-1] * np.arange(size - 1, 0, -1, dtype=np.float64)
     c_bar = average * np.vander(x, size).T.sum(axis=1)
     x_bar += average * np.polyval(prod, x)
     # line 371: x = np.linspace(a, b, 5)
     linspace = np.linspace(0.0, 1.0, 5)
-    a_bar = (1 - linspace) @ x_bar
+    a_bar = (1.0 - linspace) @ x_bar
     b_bar = linspace @ x_bar
     return a_bar, b_bar, c_bar

@@ -18,7 +18,7 @@ def rules_joins_grad(x, y, c):
     tile @ repeat
     # ---- reverse sweep
     # line 345: return joined @ c + np.sum(rows @ rows.T) + np.tile(padded, 2) @ np.repeat(padde ...
-    spread = np.broadcast_to(1.0, np.shape(prod))
+    spread = np.broadcast_to(1.0, prod.shape)
     rows_bar = spread @ rows + (rows.T @ spread).T
     size = len(padded)
     total = np.sum(np.reshape(repeat, [2, size]), (0,))

@@ -13,8 +13,8 @@ def rules_matrices_grad(a, x):
     weights = prod + np.tril(a)
     # ---- reverse sweep
     # line 350: return np.sum(np.transpose(weights.reshape(3, 3, 1), (2, 0, 1)) ** 2)
-    prod2 = 2 * np.transpose(weights.reshape(3, 3, 1), (2, 0, 1))
-    weights_bar = np.reshape(np.transpose(prod2, (1, 2, 0)), np.shape(prod))
+    prod2 = 2.0 * np.transpose(weights.reshape(3, 3, 1), (2, 0, 1))
+    weights_bar = np.reshape(np.transpose(prod2, (1, 2, 0)), prod.shape)
     # line 349: weights = np.diag(x) @ a.T + np.tril(a)
     a_bar = np.tril(weights_bar) + (diag.T @ weights_bar).T
     x_bar = np.array(np.diagonal(weights_bar @ a))

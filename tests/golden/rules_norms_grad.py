@@ -21,6 +21,6 @@ def rules_norms_grad(x, w):
     centred_bar = (w / norm / np.where(lengths == 0, 1, lengths))[:, None] * centred
     # line 286: centred = x / np.std(x)
     x_bar = runtime.over(centred_bar, std)
-    prod = (1 if std == 0 else std) * np.size(x)
-    x_bar -= runtime.times(centred, x_bar).sum() / prod * (x - np.mean(x))
+    quot = runtime.inner(centred, x_bar) / ((1 if std == 0 else std) * x.size)
+    x_bar -= quot * (x - np.mean(x))
     return x_bar, w_bar

@@ -22,7 +22,7 @@ def rules_picks_grad(x, i, f):
     total = size // 2 + 1
     quot2 = 1.0 / len(runtime.evened(item, item2, 0)[quot:total])
     zeros = np.zeros(len(item))
-    zeros[quot:total] += quot2
+    zeros[quot:total] = quot2
     x_bar = np.zeros(size)
     np.add.at(x_bar, argsort, runtime.evened(zeros, item2, 0))
     item = runtime.evened(lines, sort, -1)[np.argsort(np.argsort(x, kind='stable'))]
@@ -38,10 +38,10 @@ def rules_picks_grad(x, i, f):
     where2 = np.where(test, 0, sort)
     where3 = np.where(test2, 0, where2)
     f_bar = np.zeros(len(f))
-    f_bar[-1] += np.where(test2, where2, 0).sum()
+    f_bar[-1] = np.where(test2, where2, 0).sum()
     f_bar[0] += np.where(test, sort, 0).sum()
     np.add.at(f_bar, minimum, runtime.times(quot, where3))
-    np.add.at(f_bar, clip, runtime.times(1 - quot, where3))
+    np.add.at(f_bar, clip, runtime.times(1.0 - quot, where3))
     x_bar += runtime.times((f[minimum] - f[clip]) / where, where3)
     # line 360: chosen = np.take(x, i) * x[i]
     np.add.at(x_bar, i, np.take(x, i))

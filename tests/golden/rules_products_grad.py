@@ -12,8 +12,8 @@ def rules_products_grad(a, b, x):
     # ---- reverse sweep
     # line 311: return np.trace(pairs) + x @ pairs @ x + np.sum(np.outer(x, x) * pairs)
     pairs_bar = np.outer(x, x) + x[:, None] * x
-    pairs_bar += np.eye(np.shape(pairs)[0])
-    x_bar = x @ pairs + 2 * (pairs @ x)
+    pairs_bar += np.eye(pairs.shape[0])
+    x_bar = x @ pairs + 2.0 * (pairs @ x)
     x_bar += x @ pairs
     # line 310: pairs = np.einsum("ij,jk->ik", a, b)
     a_bar = np.einsum('ik,jk->ij', pairs_bar, b)

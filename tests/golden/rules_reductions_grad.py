@@ -21,7 +21,7 @@ def rules_reductions_grad(x, u, w):
     test = x == largest[:, None]
     x_bar = x_bar + (w * product / np.sum(test, 1))[:, None] * test
     # line 279: spread = np.var(x, axis=0, ddof=1)
-    item = np.shape(x)[0]
+    item = x.shape[0]
     x_bar += u * (2 / (item - 1)) * (x - np.mean(x, 0, keepdims=True))
     # line 278: mean = np.mean(x, axis=0)
     x_bar += u / item

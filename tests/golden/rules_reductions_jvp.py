@@ -20,7 +20,7 @@ def rules_reductions_jvp(primals, tangents):
     item = np.cumprod(np.concatenate((ones_like, T[:0:-1])), 0)[::-1]
     prod = np.cumprod(np.concatenate((ones_like, T[:-1])), 0) * item
     total2 = mean + spread
-    prod2 = (np.mean(x_dot, axis=0) + 2 / (np.shape(x)[0] - 1) * total) @ u
+    prod2 = (np.mean(x_dot, axis=0) + 2 / (x.shape[0] - 1) * total) @ u
     prod3 = largest * product
     prod4 = np.sum(test * x_dot, 1) / np.sum(test, 1) * product
     total = (prod4 + largest * np.sum(prod * x_dot.T, 0)) @ w + prod3 @ w_dot

@@ -14,6 +14,6 @@ def rules_solvers_grad(a, b):
     T = np.linalg.inv(a).T
     a_bar = np.linalg.inv(a).T - T @ T
     # line 315: x = np.linalg.solve(a, b)
-    b_bar = np.linalg.solve(a.T, 2 * x)
+    b_bar = np.linalg.solve(a.T, 2.0 * x)
     a_bar -= b_bar[:, None] * x
     return a_bar, b_bar

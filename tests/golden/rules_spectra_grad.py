@@ -15,6 +15,6 @@ def rules_spectra_grad(x):
     # line 366: power = np.abs(np.fft.rfft(x)) ** 2
     where = np.where(absolute == 0, 1, absolute)
     diff = np.real(rfft) / where - 1.0j * (np.imag(rfft) / where)
-    x_bar = np.real(np.fft.fft(1.0 / (1 + power) * (2 * absolute) * diff, np.shape(x)[-1]))
+    x_bar = np.real(np.fft.fft(1.0 / (1 + power) * (2.0 * absolute) * diff, x.shape[-1]))
     x_bar = np.array(x_bar)
     return x_bar

@@ -13,10 +13,10 @@ def running_sums_grad(rows, w):
         out.append(np.cumsum(row * w))
     # ---- reverse sweep
     # line 237: return np.sum(np.array(out) ** 2)
-    out_bar = list(2 * np.array(out))
+    out_bar = list(2.0 * np.array(out))
     # line 235: for row in rows:
     w_bar = np.zeros(len(w))
-    rows_bar = np.zeros(np.shape(rows))
+    rows_bar = np.zeros(rows.shape)
     for k, row in zip(range(len(rows) - 1, -1, -1), reversed(rows)):
         # line 236: out.append(np.cumsum(row * w))
         item = np.cumsum(out_bar.pop()[::-1])[::-1]

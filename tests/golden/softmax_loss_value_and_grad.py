@@ -16,7 +16,7 @@ def softmax_loss_value_and_grad(z, label):
     # ---- reverse sweep
     # line 167: return np.log(np.sum(np.exp(z))) - z[label]
     z_bar = np.zeros(len(z))
-    z_bar[label] += -1.0
+    z_bar[label] = -1.0
     z_bar += exp / total
     # line 166: z = z - np.max(z)
     test = z == largest

@@ -19,7 +19,7 @@ def two_buffers_grad(u, f, n):
     # line 268: for _ in range(n):
     old_bar = np.zeros(len(old))
     # line 271: return np.sum(u**2)
-    u_bar = 2 * u
+    u_bar = 2.0 * u
     # line 268: for _ in range(n):
     f_bar = np.zeros(len(f))
     for _ in range(n):

@@ -222,6 +222,81 @@ def test_shorten():
     agrees(mean_square, x)
 
 
+def test_factors_of_numbers_are_put_together():
+    def quarter(x):
+        return 0.25 * x**2
+
+    assert body(quarter, 3.0, shorten=True)[0] == "x_bar = 0.5 * x"
+    assert body(quarter, 3.0)[0] == "x_bar = 0.25 * (2.0 * x)"
+    agrees(quarter, 3.0)
+
+
+@pytest.mark.parametrize("x", [3.0, np.array([3.0, 4.0]), np.array([3.0, 4.0], "f4")])
+def test_whole_factors_of_floats_are_written_as_floats(x):
+    def cubes(x):
+        return np.sum(x**3)
+
+    assert "3.0 * x * x" in body(cubes, x, shorten=True)[0]
+    assert type(srcad.grad(cubes)(x)) is type(x)
+    agrees(cubes, np.asarray(x, float)[()])
+
+
+def test_whole_factors_of_whole_numbers_stay_as_they_are():
+    def power(x, i):
+        return x[2 * i] ** i
+
+    lines = body(power, np.ones(9), 3)
+    assert lines[0] == "prod = 2 * i"
+    assert lines[2].startswith("x_bar[prod] += i * x[prod] ** (1 if i == 0 else i - 1)")
+
+
+def test_sums_of_products_of_matrices_are_inner_products():
+    def scaled(k, a, b):
+        return np.sum(k * a * b)
+
+    a, b = np.arange(6.0).reshape(2, 3), np.full((2, 3), 1.5)
+    args = 2.0, a, b
+    assert "k_bar = np.vdot(b, a)" in body(scaled, *args, shorten=True)
+    agrees(scaled, *args)
+    agrees(scaled, *args, argnums=1)
+
+
+# ---- additions to zeros
+
+
+def gates(z, w):
+    n = len(w)
+    a, b = np.exp(z[:, :n]), np.tanh(z[:, n : 2 * n])
+    return np.sum(a * b * z[:, 2 * n :] ** 2)
+
+
+def rolled(x):
+    return np.sum(x[:-1] ** 2 * x[1:])
+
+
+def ends(x):
+    return x[0] * x[-1] + x[1] * x[2] ** 2
+
+
+def signed(x):
+    return x[0] - np.sum(np.sin(x[1:]))
+
+
+def test_what_is_added_to_zeros_is_written():
+    z = np.linspace(0.1, 1.0, 18).reshape(3, 6)
+    for function, args, expected in (
+        (gates, (z, np.ones(2)), "= = ="),
+        (rolled, (np.arange(1.0, 4.0),), "= +="),
+        (ends, (np.arange(1.0, 6.0),), "= = += +="),
+        (signed, (np.arange(1.0, 4.0),), "-= ="),
+    ):
+        lines = body(function, *args, in_place=True)
+        signs = [line.split("] ")[1].split()[0] for line in lines if "_bar[" in line[:7]]
+        assert " ".join(signs) == expected
+        agrees(function, *args)
+    agrees(ends, np.arange(1.0, 4.0))  # where x[-1] is x[2]
+
+
 # ---- fusion
 
 

@@ -29,6 +29,8 @@ from srcad.runtime import (
     bessel_i,
     cofactors,
     excess,
+    inner,
+    inverse_of_lower,
     last_writes,
     minors,
     own,
@@ -151,6 +153,7 @@ PAIRS = (((), ()), ((3,), (3,)), ((2, 3), (3,)), ((), (2, 2)), ((2, 1), (1, 3)),
 for s, t in PAIRS:
     case(over, R(*s), R(*t))
     case(times, R(*s), R(*t))
+    case(inner, R(*t), R(*t))
     case(strong, R(*s), R(*t))
     case(excess, R(*s), R(*t))
 case(plus, R(), R())
@@ -167,6 +170,7 @@ case(zeros_like, [R(), R(3)])
 case(shadow, R(3))
 case(own, R(3))
 for n in (1, 2, 3, 4):
+    case(inverse_of_lower, M(n))
     case(cofactors, M(n))
     case(minors, R(n, n))
 case(cofactors, M(3, 2))

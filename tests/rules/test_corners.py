@@ -15,6 +15,7 @@ import srcad
 from srcad import rules
 from srcad.rules.intrinsics import over, times
 from srcad.rules.special import polygamma
+from srcad.runtime import inner, inverse_of_lower
 from tests.rules.check_rule import _bind, call, run_transpose
 
 ZERO = np.array([0.0])
@@ -90,7 +91,23 @@ def test_strong_zero():
     assert np.array_equal(over(np.array([0.0, 0.0, 0.0, 1.0]), d), [0, 0, 0, 0.5])
     assert np.array_equal(times(d, np.array([0.0, 0.0, 0.0, 3.0])), [0, 0, 0, 6])
     assert math.isnan(times(np.nan, 1.0))
+    with np.errstate(all="raise"):
+        assert inner(d, np.array([0.0, 0.0, 0.0, 3.0])) == 6.0
+        assert inner(d.reshape(2, 2), np.array([[0.0, 0.0], [0.0, 3.0]])) == 6.0
+        assert math.isnan(inner(d, np.ones(4)))
+        assert inner(d[:2], np.ones(2)) == INF
     assert over(np.float32([1, 2]), np.float32([2, 4])).dtype == np.float32
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (48, 48), (49, 49), (130, 130), (2, 3, 97, 97)])
+def test_inverse_of_a_lower_triangular_matrix(shape):
+    a = np.random.default_rng(0).normal(size=shape) / shape[-1] + 2.0 * np.eye(shape[-1])
+    for matrix in (a, a + 0.5j * a):
+        found = inverse_of_lower(matrix)
+        assert found.dtype == matrix.dtype
+        np.testing.assert_allclose(found, np.linalg.inv(np.tril(matrix)), rtol=1e-12, atol=1e-14)
+    with pytest.raises(np.linalg.LinAlgError):
+        inverse_of_lower(np.zeros(shape))
 
 
 def test_power():

@@ -829,6 +829,45 @@ def row_kept_in_a_list_on_some_paths(x):
     return u * x
 
 
+def _first_positive(row):
+    j = 0
+    while row[j] < 0.0:
+        j += 1
+    return j
+
+
+@case((M,))
+def row_found_on_some_paths(x):
+    u = x * 1.0
+    for k in range(4):
+        if k != 1:
+            if u[0, 0] > -9.0:
+                row = u[_first_positive(x[k % 3])]
+                row[0] *= u[1, 1]
+    return u * x
+
+
+@case((M,))
+def row_of_rows_found_on_some_paths(x):
+    u = x * 1.0
+    for k in range(4):
+        if k != 1:
+            j = _first_positive(x[k % 3])
+            u[j:][0] *= u[1, 1]
+    return u * x
+
+
+@case((M,))
+def last_row_on_some_paths(x):
+    u = x * 1.0
+    for k in range(4):
+        if k != 1:
+            for row in u:
+                row *= 2.0
+            row[0] *= u[1, 1]
+    return u * x
+
+
 @case((V, S))
 def helper_that_mutates(x, s):
     u = x * x

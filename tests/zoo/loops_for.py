@@ -517,6 +517,37 @@ def array_reassigned_on_some_paths_of_a_loop(x, y):
     return total + y[0] ** 2
 
 
+@case((np.array([0.7, -1.3]), 4))
+def matrix_of_numbers_made_on_some_paths_of_a_loop(x, n):
+    y = np.array([x[0], x[1]])
+    for k in range(n):
+        s = np.sin(y[1])
+        if k != 1:
+            c = np.cos(y[0])
+            y = np.array([[c, 0.3], [0.2, c]]) @ y
+            if k > 1:
+                y = np.array([[s, 0.3], [0.2, s]]) @ y
+    return y
+
+
+@case((np.array([0.7, -1.3]), 5))
+def array_with_two_names_in_a_branch_of_a_loop(x, n):
+    y = np.array([x[0], x[1]])
+    total = 0.0
+    for k in range(n):
+        if k % 2 == 0:
+            z = np.array([[0.9, 0.3], [-0.2, x[0]]]) @ y
+            w = z
+            if k > 2:
+                w = np.array([[0.4, 0.1], [-0.3, x[1]]]) @ z
+        else:
+            z = np.array([[0.5, -0.3], [0.4, x[1]]]) @ y
+            w = y
+        total += z[0] * y[1] + z[1]
+        y = w
+    return total
+
+
 @case((np.float64(-0.2), np.array([-1.0, 1.0, 2.0])))
 def scalar_added_to_itself_under_arrays_of_unknown_rank(x, y):
     x += x

@@ -173,17 +173,21 @@ def _result_in(memory: Value, ops: Sequence[Op]) -> Value | None:
         return None
     branch = readers[0]
     for k, result in enumerate(branch.results):
-        ends = (branch.then.yields[k], branch.orelse.yields[k])
-        sides = zip(ends, (branch.then, branch.orelse), strict=True)
-        if all(_is_version(a, memory, b) for a, b in sides):
+        if all(_hands_on(b, k, memory) for b in blocks(branch)):
             return result
     return None
 
 
-def _is_version(atom: Atom, memory: Value, block: Block) -> bool:
-    return any(
-        isinstance(op, Update) and op.version is atom and op.target is memory for op in block.ops
-    )
+def _hands_on(block: Block, place: int, memory: Value) -> bool:
+    """Whether a block hands on what it writes into some memory, at one place and in no other."""
+    given = block.yields[place]
+    if not any(
+        isinstance(op, Update) and op.version is given and op.target is memory for op in block.ops
+    ):
+        return False
+    assert isinstance(given, Value)
+    others = (*block.yields[:place], *block.yields[place + 1 :])
+    return _last_version(given, block.ops, others) is given
 
 
 def _last_version(param: Value, ops: Sequence[Op], yields: Sequence[Atom]) -> Value | None:

@@ -12,9 +12,11 @@ advanced     indices that are arrays
 sums         sums of lists are loops
 integers     what may have more than 64 bits is checked
 lists        lists of numbers become arrays
+unbound      names that may have no value go with a flag
+packing      tuples and slices that one branch hands on are put together after it
 streams      loops over arrays count; after the tapes, those over anything else
 tapes        what is kept for the reverse sweep becomes arrays (taped, stores)
-unbound      names that may have no value go with a flag
+appended     lists that grow or shrink by a number each round keep their length: arrays
 undefined    names without a value get one
 operations   what Numba does not know, or means otherwise
 sinking      what one branch alone asks for is computed there
@@ -39,6 +41,7 @@ import numba
 from srcad.backends.loops import to_loops
 from srcad.backends.numba.additions import safe_additions
 from srcad.backends.numba.advanced import array_indices_as_loops
+from srcad.backends.numba.appended import of_fixed_length
 from srcad.backends.numba.bounds import check_bounds
 from srcad.backends.numba.conditions import loops_by_flags
 from srcad.backends.numba.domains import check_domains
@@ -47,6 +50,7 @@ from srcad.backends.numba.lists import lists_to_arrays
 from srcad.backends.numba.operations import in_other_words
 from srcad.backends.numba.order import free_order
 from srcad.backends.numba.outline import outline
+from srcad.backends.numba.packing import pack_after_branches
 from srcad.backends.numba.sinking import sink
 from srcad.backends.numba.streams import count_through_arrays, count_through_streams
 from srcad.backends.numba.sums import write_out_sums
@@ -140,10 +144,10 @@ def _legal(function: Function) -> Function:
     function = replace(function, calls=())  # functions that call themselves: refused below
     function = array_indices_as_loops(write_out(function))
     function = check_integers(write_out_sums(function))
-    function = lists_to_arrays(function)
+    function = pack_after_branches(flag_unbound(lists_to_arrays(function)))
     function = tapes_to_arrays(count_through_arrays(function))
-    function = count_through_streams(function)
-    function = define_all(flag_unbound(function))
+    function = of_fixed_length(count_through_streams(function))
+    function = define_all(lists_to_arrays(function))
     function = sink(in_other_words(function))
     function = to_loops(check_bounds(function), checked=True)
     function = safe_additions(function)

@@ -6,7 +6,7 @@
 A definition is plain Python: it repeats NumPy's parameters, and runs.  It is lowered with the types
 of its arguments known, so what it asks of ranks and of known arguments is decided then.  Where it
 returns ``NotImplemented`` the call stays what it is.  ``known_sizes`` are the sizes of the first
-argument, None where they are not known.
+argument, None where they are not known; ``same_shape`` is whether the first two surely have one.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from srcad import runtime
 from srcad.rules import is_literal, is_sequence, nesting, of_numbers
 from srcad.rules.axes import (
     along,
@@ -289,6 +290,26 @@ def inner(a, b):
     if np.ndim(a) == 0 or np.ndim(b) == 0:
         return a * b
     return a @ b if np.ndim(b) == 1 else a @ np.transpose(b)
+
+
+@define(runtime.inverse_of_lower)
+def inverse_of_lower(a):
+    return np.linalg.inv(np.tril(a))
+
+
+@define(runtime.inner)
+def inner_of_differential(w, v):
+    return np.sum(runtime.times(w, v))
+
+
+@define(np.vdot)
+def vdot(a, b, *, same_shape):
+    """Numba has that of vectors."""
+    if np.ndim(a) < 2 and np.ndim(b) < 2:
+        return NotImplemented
+    if not same_shape:
+        return np.vdot(np.ravel(a), np.ravel(b))
+    return np.sum((np.conj(a) if np.iscomplexobj(a) else a) * b)
 
 
 @define(np.matmul, operator.matmul, np.linalg.matmul)

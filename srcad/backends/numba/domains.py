@@ -10,6 +10,15 @@
 A nan that goes into a comparison would be a wrong branch without a word.  Where a check fails the
 plain code is run: it raises, or has the value.  One check stands for all of a block, before what
 repeats or chooses: a branch for each would keep the compiler from rearranging what is between.
+Of a loop that ends whatever is computed in it the check is made after it, so that the loop may be
+vectorised:
+
+    for i in …               |  bad.3 = for i in … with bad = False
+      y = exp(x[i])          |    y = exp(x[i])
+                             |    bad.2 = or(bad, not isfinite(y))
+                             |  if bad.3
+                             |    raise Unforeseen
+
 A power with a positive integer is a product, which is infinite where ``**`` raises OverflowError.
 """
 
@@ -46,7 +55,7 @@ from srcad.ir import (
 from srcad.ir.core import raise_error
 from srcad.ir.infer import atom_type
 from srcad.ir.types import BOOL, FLOAT, Number, NumPyScalar
-from srcad.ir.walk import map_blocks
+from srcad.ir.walk import blocks, map_blocks
 
 _BELOW: dict[Callable[..., object], tuple[Callable[..., object], float]] = {
     math.sqrt: (operator.lt, 0.0),
@@ -90,10 +99,30 @@ def _block(block: Block) -> Block:
     return Block(block.params, tuple(checker.writer.ops), block.yields)
 
 
+def _later(block: Block) -> tuple[Block, Value | None]:
+    """The block, and whether a check in it fails: to be asked later."""
+    checker = _Checker(waits=True)
+    for op in block.ops:
+        checker.add(op)
+    bad = checker.bad_now()
+    return Block(block.params, tuple(checker.writer.ops), block.yields), bad
+
+
+def _ends(op: Op) -> bool:
+    """Whether an operation ends, and soon, whatever the numbers are that it computes with."""
+    if isinstance(op, (While, With, Try, Call)):
+        return False
+    if isinstance(op, Apply) and any(op.callee is callee for callee in _TO_INTEGER):
+        return False  # how often a loop runs
+    return all(_ends(inner) for block in blocks(op) for inner in block.ops)
+
+
 class _Checker:
     """Checks the operations of a block."""
 
-    def __init__(self) -> None:
+    def __init__(self, waits: bool = False) -> None:
+        """``waits``: the checks may be made after what the block is in."""
+        self.waits = waits
         self.writer = Writer()
         self.bad: list[Value] = []
         """Tests that must not hold, and are not asked yet."""
@@ -112,23 +141,63 @@ class _Checker:
             result = op.result or Value("", FLOAT)  # computed for what it raises
             self._apply(Apply(op.callee, op.args, op.keywords, result, op.loc))
         else:
-            if isinstance(op, (For, While, With, Try, Call)) or not _only_raises(op):
+            chooses = isinstance(op, (For, While, With, Try, Call)) or not _only_raises(op)
+            if chooses and not self.waits:
                 self.flush()
-            writer.ops.append(map_blocks(op, _block))
+            if isinstance(op, For) and not op.stops and _ends(op):
+                self._for(op)
+            elif isinstance(op, If) and self.waits:
+                self._if(op)
+            else:
+                writer.ops.append(map_blocks(op, _block))
+
+    def _for(self, op: For) -> None:
+        body, found = _later(op.body)
+        if found is None:
+            self.writer.ops.append(replace(op, body=body))
+            return
+        start, end = Value("bad", BOOL), Value("bad", BOOL)
+        bad = Value("bad", BOOL)
+        either = Apply(operator.or_, (start, found), (), bad, op.loc)
+        params, yields = (*body.params, start), (*body.yields, bad)
+        body = Block(params, (*body.ops, either), yields)
+        carried, results = (*op.carried, Literal(False)), (*op.results, end)
+        self.writer.ops.append(replace(op, carried=carried, body=body, results=results))
+        self.loc = self.loc or op.loc
+        self.bad.append(end)
+
+    def _if(self, op: If) -> None:
+        sides = _later(op.then), _later(op.orelse)
+        results = op.results
+        if any(bad is not None for _, bad in sides):
+            found = Value("bad", BOOL)
+            results = (*results, found)
+            self.bad.append(found)
+            sides = tuple(  # type: ignore[assignment]
+                (replace(b, yields=(*b.yields, Literal(False) if bad is None else bad)), bad)
+                for b, bad in sides
+            )
+        (then, _), (orelse, _) = sides
+        self.writer.ops.append(replace(op, then=then, orelse=orelse, results=results))
+        self.loc = self.loc or op.loc
+
+    def bad_now(self) -> Value | None:
+        """Whether one of the checks that have not been made fails; None if there are none."""
+        bad = self.bad
+        if self.good:
+            good = self._all(operator.and_, self.good)
+            bad = [*bad, self.writer.apply(operator.not_, good, kind=BOOL)]
+        self.bad, self.good = [], []
+        return self._all(operator.or_, bad) if bad else None
 
     def flush(self) -> None:
         """Write the check of what has not been checked."""
-        if not self.bad and not self.good:
+        test = self.bad_now()
+        if test is None:
             return
-        writer, bad = self.writer, self.bad
-        if self.good:
-            good = self._all(operator.and_, self.good)
-            bad = [*bad, writer.apply(operator.not_, good, kind=BOOL)]
-        test = self._all(operator.or_, bad)
         raising: Op = Effect(raise_error, (Literal(runtime.Unforeseen),), (), None, self.loc)
         empty = Block((), (), ())
-        writer.ops.append(If(test, Block((), (raising,), ()), empty, (), self.loc))
-        self.bad, self.good = [], []
+        self.writer.ops.append(If(test, Block((), (raising,), ()), empty, (), self.loc))
 
     def _all(self, callee: Callable[..., object], tests: list[Value]) -> Value:
         made = tests[0]

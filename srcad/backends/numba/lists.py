@@ -108,6 +108,8 @@ class _Analysis:
         read = isinstance(made, Apply) and made.callee is operator.getitem
         if read and self.classes.find(value) in self.written:
             return False
+        if isinstance(made, Apply) and read and not self.is_array(made.args[0]):
+            return False
         if any(
             isinstance(op, Apply)
             and op.callee is operator.getitem

@@ -21,7 +21,6 @@ from srcad.ir import (
     Function,
     Items,
     Literal,
-    Op,
     Range,
     Stream,
     Value,
@@ -56,18 +55,19 @@ def _is_not_plain(op: For) -> bool:
     )
 
 
-def _block(block: Block, wanted: Wanted, head: tuple[Op, ...] = ()) -> Block:
+def _block(block: Block, wanted: Wanted) -> Block:
     writer = Writer()
-    writer.ops += head
     for op in block.ops:
         if isinstance(op, For) and wanted(op):
-            _for(op, wanted, writer)
+            made = counted(op, writer)
+            writer.ops.append(replace(made, body=_block(made.body, wanted)))
         else:
             writer.ops.append(map_blocks(op, lambda b: _block(b, wanted)))
     return Block(block.params, tuple(writer.ops), block.yields)
 
 
-def _for(op: For, wanted: Wanted, writer: Writer) -> None:
+def counted(op: For, writer: Writer) -> For:
+    """A loop as one over a range; what goes before it is written."""
     head = Writer()
     count = len(op.streams)
     targets = op.body.params[:count]
@@ -94,8 +94,8 @@ def _for(op: For, wanted: Wanted, writer: Writer) -> None:
             if target is not counter:
                 _read(stream, size, counter, target, head)
     params = (counter, *op.body.params[count:])
-    inner = _block(Block(params, op.body.ops, op.body.yields), wanted, tuple(head.ops))
-    writer.ops.append(replace(op, streams=(range_,), body=inner))
+    body = Block(params, (*head.ops, *op.body.ops), op.body.yields)
+    return replace(op, streams=(range_,), body=body)
 
 
 def _read(stream: Stream, length: Atom, counter: Value, target: Value, writer: Writer) -> None:

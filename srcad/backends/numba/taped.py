@@ -34,7 +34,7 @@ from srcad.ir import (
     While,
     With,
 )
-from srcad.ir.core import Undefined, make_list, make_tuple
+from srcad.ir.core import Undefined, is_undefined, make_list, make_tuple
 from srcad.ir.types import Array, ListType, Number, NumPyScalar, Opaque, TupleType, Type
 from srcad.ir.walk import all_ops, blocks
 
@@ -353,11 +353,12 @@ class Tapes:
         made = self.places.made.get(self.handed(leaf) or leaf)
         if not isinstance(made, Apply) or made.callee not in _PACKING or made.keywords:
             return []
+        kept_in = self.places.block_of[tape.append]
         found: list[Value] = []
         for atom in made.args:
             if not isinstance(atom, Value) or self.is_had(atom, tape):
                 continue
-            if isinstance(atom.type, Number):
+            if isinstance(atom.type, Number) and self.places.sees(kept_in, atom):
                 found.append(atom)
             elif parts := self._numbers_of(atom, tape):
                 found += parts
@@ -396,7 +397,7 @@ class Tapes:
             return None
         place = made.results.index(value)
         sides = [b.yields[place] for b in blocks(made)]
-        defined = [a for a in sides if not _is_undefined(a)]
+        defined = [a for a in sides if not is_undefined(a)]
         if len(defined) == 1 and isinstance(defined[0], Value):
             return self.handed(defined[0]) or defined[0]
         return None
@@ -410,7 +411,7 @@ class Tapes:
     def is_had(self, atom: Atom, tape: Tape | None) -> bool:
         """Whether a value of an iteration can be had again where its tape is read."""
         if not isinstance(atom, Value):
-            return not isinstance(atom.value, Undefined)
+            return not is_undefined(atom)
         if tape is None:
             return False
         if atom in tape.kept or atom in tape.named:
@@ -501,7 +502,3 @@ def _appends(op: Op, value: Value) -> bool:
         and op.result is None
         and not op.path
     )
-
-
-def _is_undefined(atom: Atom) -> bool:
-    return isinstance(atom, Literal) and isinstance(atom.value, Undefined)

@@ -73,9 +73,8 @@ def nothing_of(kind: Type, writer: Writer) -> Atom | None:
         case Number(kind=name):
             return Literal(_ZEROS[name])
         case Array(dtype=str() as dtype, dims=tuple() as dims):
-            return writer.apply(
-                np.empty, Literal((0,) * len(dims)), Literal(np.dtype(dtype).type), kind=kind
-            )
+            sizes = tuple(d if isinstance(d, int) else 0 for d in dims)  # known ones are relied on
+            return writer.apply(np.empty, Literal(sizes), Literal(np.dtype(dtype).type), kind=kind)
         case TupleType(items=items, cls=cls) if cls is tuple:
             from srcad.ir.core import make_tuple
 

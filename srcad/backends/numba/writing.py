@@ -82,6 +82,9 @@ class Writer:
         raise TypeError(stream)
 
     def _positive(self, number: Atom) -> Atom:
+        made = (op for op in self.ops if isinstance(op, Apply) and op.result is number)
+        if any(op.callee is len for op in made):
+            return number
         return self.apply(builtins.max, number, ZERO, kind=INT, hint="count")
 
 

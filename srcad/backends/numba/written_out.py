@@ -24,7 +24,7 @@ from srcad.ir import Apply, Atom, Block, Function, Literal, Op, Value
 from srcad.ir.build import Builder
 from srcad.ir.core import make_list, make_tuple
 from srcad.ir.infer import atom_type
-from srcad.ir.types import SMALLEST, Array, Dim, Size
+from srcad.ir.types import SMALLEST, Array, Dim, Size, same_shape
 from srcad.ir.walk import all_ops, map_atoms, map_blocks
 from srcad.passes.dce import remove_dead_code
 from srcad.passes.fold import fold_control
@@ -91,8 +91,10 @@ class _WritingOut:
         builder.loc = op.loc
         try:
             keywords = {name: self._known(atom) for name, atom in op.keywords}
-            if _takes_sizes(definition):
+            if _takes(definition, "known_sizes"):
                 keywords["known_sizes"] = Literal(_known_sizes(op))
+            if _takes(definition, "same_shape"):
+                keywords["same_shape"] = Literal(same_shape(*map(atom_type, op.args[:2])))
             args = list(map(self._known, op.args))
             low, made = bodies.inline(builder, definition, args, keywords)
             known = isinstance(made, Static) and made.value is NotImplemented
@@ -130,8 +132,8 @@ class _WritingOut:
 
 
 @cache
-def _takes_sizes(definition: Callable[..., Any]) -> bool:
-    return "known_sizes" in inspect.signature(definition).parameters
+def _takes(definition: Callable[..., Any], name: str) -> bool:
+    return name in inspect.signature(definition).parameters
 
 
 def _known_sizes(op: Apply) -> tuple[int | None, ...] | None:

@@ -145,6 +145,7 @@ _FINITE = frozenset(
         *(np.ndarray.T, np.concatenate, np.stack, np.take, np.real, np.imag, np.conjugate),
         *(make_tuple, make_list, np.ndarray.tolist, list, float, np.asarray, np.ndarray.copy),
         *(runtime.times, runtime.strong, runtime.unbroadcast, np.cumsum, np.zeros, np.ones),
+        *(runtime.inner, np.vdot),
         *(np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal),
         *(operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne, len),
         *(np.shape, np.size, np.arange, np.eye, np.linspace, np.ndarray.astype, np.diff),

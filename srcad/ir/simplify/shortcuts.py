@@ -1,8 +1,9 @@
-"""Shorter ways to the same value, for derivative code: what saves a pass over an array.
+"""Shorter ways to the same value, for derivative code: what saves an operation.
 
     2 * (0.5 * x)                  |    x
     np.sum(-x)                     |    -np.sum(x)
     np.sum(x * y)                  |    x @ y              vectors of equal length
+    np.sum(x * y)                  |    np.vdot(x, y)      arrays of equal shapes
     np.expand_dims(x, 1)           |    x[:, None]
     np.sum(x, axis=0)              |    x.sum(axis=0)      an array for certain
 
@@ -17,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from srcad import runtime
 from srcad.ir.core import Atom, Literal, Value
 from srcad.ir.infer import atom_type
 from srcad.ir.numbers import number_of
-from srcad.ir.types import Array, Number, dims_of, same_shape
+from srcad.ir.types import FLOAT, Array, Number, Type, dims_of, same_shape
 
 if TYPE_CHECKING:
     from srcad.ir.build import Builder
@@ -59,11 +61,11 @@ def _scaled_quotient(b: Builder, quotient: Atom, product: Atom) -> Atom | None:
 
 def _scaled(b: Builder, factor: float, product: Atom, depth: int) -> Atom | None:
     op = b.recipe(product)
-    if op is None or op.callee is not operator.mul or not isinstance(op.result.type, Array):
+    if op is None or op.callee is not operator.mul or not _is_of_floats(op.result.type):
         return None
     for inner, rest in (op.args, op.args[::-1]):
         known = number_of(inner)
-        if known is None:
+        if known is None or not _is_of_floats(atom_type(rest)):
             continue
         if not (_is_power_of_two(factor) or _is_power_of_two(known)):
             return None
@@ -82,6 +84,10 @@ def _scaled(b: Builder, factor: float, product: Atom, depth: int) -> Atom | None
     return None
 
 
+def _is_of_floats(kind: Type) -> bool:
+    return isinstance(kind, Array) or kind == FLOAT
+
+
 def _is_power_of_two(value: float) -> bool:
     return math.isfinite(value) and abs(math.frexp(value)[0]) == 0.5
 
@@ -97,18 +103,21 @@ def total(b: Builder, x: Atom, **named: Any) -> Atom:
     if negative is not None:
         return b.apply(operator.neg, total(b, negative, **named))
     op = b.recipe(x)
-    if not named and op is not None and op.callee is operator.mul:
+    if not named and op is not None and op.callee in (operator.mul, runtime.times):
         left, right = op.args
         kinds = atom_type(left), atom_type(right)
-        if _is_vector(kinds[0]) and kinds[0] == kinds[1] and same_shape(*kinds):
-            return b.apply(operator.matmul, left, right)
+        if all(map(_is_of_doubles, kinds)) and kinds[0] == kinds[1] and same_shape(*kinds):
+            if op.callee is runtime.times:
+                return b.apply(runtime.inner, left, right)
+            callee = operator.matmul if len(dims_of(kinds[0]) or ()) == 1 else np.vdot
+            return b.apply(callee, left, right)
     if isinstance(atom_type(x), Array) and dims_of(atom_type(x)) != ():
         return b.apply(np.ndarray.sum, x, **named)
     return b.apply(np.sum, x, **named)
 
 
-def _is_vector(kind: Any) -> bool:
-    return isinstance(kind, Array) and kind.dtype == "float64" and len(kind.dims or ()) == 1
+def _is_of_doubles(kind: Any) -> bool:
+    return isinstance(kind, Array) and kind.dtype == "float64" and bool(kind.dims)
 
 
 def new_axes(b: Builder, x: Atom, axes: Atom) -> Atom | None:

@@ -25,7 +25,8 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--second-every", type=int, default=4, metavar="N")
     parser.add_argument("--rewrite-every", type=int, default=3, metavar="N")
-    parser.add_argument("--backend", choices=["python", "numba"], default="python")
+    parser.add_argument("--backend", choices=["python", "numba", "plain"], default="python",
+                        help="plain: by Python, without the passes")  # fmt: skip
     parser.add_argument("--record", type=Path, metavar="FILE",
                         help="keep what came of each program; go on where it stops")  # fmt: skip
     parser.add_argument("--show", type=int, default=8, help="so many causes are shown with code")

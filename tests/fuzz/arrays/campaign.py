@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import srcad
+from srcad.options import Options
 from tests.backends.compiled import Numba
 from tests.fuzz.arrays.check import check
 from tests.fuzz.arrays.generate import generate
@@ -34,7 +37,16 @@ class Plan:
     @property
     def engine(self) -> Any:
         """What has the transforms."""
-        return srcad if self.backend == "python" else Numba()
+        match self.backend:
+            case "numba":
+                return Numba()
+            case "plain":
+                names = ("grad", "value_and_grad", "vjp", "jvp", "hvp")
+                off = Options.none()
+                return SimpleNamespace(
+                    **{name: partial(getattr(srcad, name), options=off) for name in names}
+                )
+        return srcad
 
     @property
     def title(self) -> str:
