@@ -30,7 +30,7 @@ class Options:
     reuse: bool = True
     """The reverse sweep reads the sines, exponentials and so on that the function has computed."""
     recompute: bool = True
-    """What is cheap to compute again is not kept for the reverse sweep."""
+    """What is cheap to compute again, or never changes, is not kept for the reverse sweep."""
     fuse: bool = True
     """The reverse of a loop that only adds up goes into the loop, and nothing is kept."""
     shorten: bool = True

@@ -145,7 +145,9 @@ def finish(function: Function, options: Options = DEFAULTS) -> Function:
         function = remove_dead_code(fold_control(tidy_writes(function)))
     if options.in_place and options.backend == "python":  # compiled code gathers what is added
         function = written_first(function)
-    function = write_out_scalars(write_out_indices(own_results(function)))
+    function = write_out_indices(own_results(function))
+    if options.shorten:
+        function = write_out_scalars(function)
     if writes_arrays(function.body):
         verify(function)  # a stale view would be a wrong derivative
     return replace(function, calls=reachable(function))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import inspect
 import operator
@@ -34,6 +33,7 @@ from srcad.ir.core import (
     select,
 )
 from srcad.ir.samples import draws
+from srcad.ir.tree import is_made_by_call
 from srcad.ir.types import Array, Number, NumPyScalar
 
 _OPERATORS = {
@@ -149,20 +149,6 @@ def _is_number(atom: Atom) -> bool:
 def _is_array(atom: Atom) -> bool:
     """Whether an atom is an array for certain: one without axes may be a number."""
     return isinstance(atom, Value) and isinstance(atom.type, Array) and bool(atom.type.dims)
-
-
-def _is_plain_dataclass(cls: Any, names: list[str]) -> bool:
-    """Whether a call with all of these fields makes an instance with them, and that is all."""
-    written = getattr(cls.__init__, "__code__", None)
-    return (
-        [f.name for f in dataclasses.fields(cls) if f.init] == names
-        and list(inspect.signature(cls).parameters) == names
-        and written is not None
-        and written.co_filename.startswith("<")
-        and not hasattr(cls, "__post_init__")
-        and cls.__new__ is object.__new__
-        and type(cls).__call__ is type.__call__
-    )
 
 
 class Expressions:
@@ -345,7 +331,7 @@ class Expressions:
         if not isinstance(cls, Literal) or not isinstance(op, Apply) or op.callee is not make_dict:
             return None
         keys = [a.value for a in op.args[::2] if isinstance(a, Literal)]
-        if not _is_plain_dataclass(cls.value, keys):
+        if not is_made_by_call(cls.value, keys):
             return None
         pairs = [(k, self.atom(a)) for k, a in zip(keys, op.args[1::2], strict=True)]
         return call(self.atom(cls), [], pairs)

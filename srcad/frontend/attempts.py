@@ -211,7 +211,6 @@ def _lower_try(
     orelse: list[Thunk],
     final: list[Thunk],
 ) -> None:
-
     def caught_here(op: Op) -> bool:
         return any(h.may_catch(op) for h in handlers)
 

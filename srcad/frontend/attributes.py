@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from srcad.frontend import arrays, calls, classes, containers, expressions
+from srcad.frontend import arrays, calls, containers, expressions
 from srcad.frontend.abstract import (
     Abstract,
     ArrayRef,
@@ -36,6 +36,7 @@ from srcad.frontend.lowering import Lowering, NeedsExact
 from srcad.ir import Literal, Value
 from srcad.ir.infer import atom_type
 from srcad.ir.samples import GENERATORS
+from srcad.ir.tree import is_generated
 from srcad.ir.types import (
     EXCEPTION,
     OBJECT,
@@ -286,7 +287,7 @@ def set_attribute(low: Lowering, obj: Abstract, name: str, value: Abstract) -> N
         on_class = inspect.getattr_static(obj.cls, name, None)
         setter = getattr(obj.cls, "__setattr__", None)
         if setter is not object.__setattr__:
-            if isinstance(setter, types.FunctionType) and not classes.is_generated(setter):
+            if isinstance(setter, types.FunctionType) and not is_generated(setter):
                 calls.call(low, Static(setter), [obj, Static(name), value], {})
                 return
             low.refuse(*refusal("attribute access", name=obj.cls.__name__))

@@ -23,6 +23,7 @@ from srcad.frontend.abstract import (
 )
 from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Lowering
+from srcad.ir.tree import is_generated
 from srcad.ir.types import OBJECT
 
 
@@ -57,12 +58,6 @@ def construct(
             calls.call(low, Static(init), [ref, *args], keywords)
         return ref
     return calls.opaque(low, cls, args, keywords)
-
-
-def is_generated(function: Any) -> bool:
-    """Whether the standard library has written a method: there is no source to follow."""
-    code = getattr(function, "__code__", None)
-    return code is not None and code.co_filename.startswith("<")
 
 
 def compared_dataclasses(low: Lowering, op: Any, x: ObjectRef, y: Abstract) -> Abstract:

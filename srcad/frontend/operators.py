@@ -22,6 +22,7 @@ from srcad.frontend.abstract import Abstract, ObjectRef, Static, TupleRef
 from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Lowering
 from srcad.ir import Value
+from srcad.ir.tree import is_generated
 from srcad.ir.types import Array
 
 _ARITHMETIC = {
@@ -195,7 +196,7 @@ def require_plain(low: Lowering, cls: type, what: str) -> None:
         return
     for name in _SEQUENCE if base is tuple else (*_SEQUENCE, *_OTHERS):
         found = inspect.getattr_static(cls, name, None)
-        if isinstance(found, types.FunctionType) and not classes.is_generated(found):
+        if isinstance(found, types.FunctionType) and not is_generated(found):
             known = {"what": what, "name": cls.__name__, "method": name, "base": base.__name__}
             low.refuse(*refusal("own operators", **known), kind=UnsupportedValue)
 

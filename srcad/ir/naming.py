@@ -38,7 +38,9 @@ def name_after(value: Value, made: Mapping[Value, Op]) -> str:
     if isinstance(op, If):
         handed = list(_handed_on(op, value))
         names = {v.hint or name_after(v, made) for v in handed}
-        return names.pop() if len(names) == 1 and not handed[0].hint else "choice" * bool(names)
+        if len(names) == 1 and not handed[0].hint:
+            return names.pop()
+        return "choice" if names else ""
     if not isinstance(op, (Apply, Update)) or (isinstance(op, Update) and value is not op.result):
         return ""
     name = getattr(op.callee, "__name__", "value")

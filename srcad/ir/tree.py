@@ -7,6 +7,7 @@ containers is, inside the compiler, a function of a flat tuple of values.
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar
@@ -60,6 +61,26 @@ def build(cls: type, keys: tuple[Any, ...], items: tuple[Any, ...]) -> Any:
     if issubclass(cls, (tuple, list)):
         return cls(items)
     return runtime.dataclass_of(cls, dict(zip(keys, items, strict=True)))
+
+
+def is_generated(function: Any) -> bool:
+    """Whether the standard library has written a method: there is no source to follow."""
+    code = getattr(function, "__code__", None)
+    return code is not None and code.co_filename.startswith("<")
+
+
+def is_made_by_call(cls: Any, names: list[str]) -> bool:
+    """Whether a call with all of these fields makes an instance of a dataclass, and that is all."""
+    setter = cls.__setattr__
+    return (
+        [f.name for f in dataclasses.fields(cls) if f.init] == names
+        and list(inspect.signature(cls).parameters) == names
+        and is_generated(cls.__init__)
+        and not hasattr(cls, "__post_init__")
+        and (setter is object.__setattr__ or is_generated(setter))
+        and cls.__new__ is object.__new__
+        and type(cls).__call__ is type.__call__
+    )
 
 
 def leaves(tree: Tree[L]) -> Iterator[L]:

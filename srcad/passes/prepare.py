@@ -13,7 +13,10 @@ from srcad.passes.unroll import unrolled
 
 def prepared(block: Block, options: Options) -> Block:
     """The block, in a form whose derivative is shorter."""
-    block = without_rows(without_steady(block))
+    if options.recompute:
+        block = without_steady(block)
+    if options.shorten:
+        block = without_rows(block)
     if options.unroll:
         block = unrolled(block)
     if options.common:

@@ -98,12 +98,19 @@ def test_a_dataclass_is_made_by_a_call_where_that_does_nothing_else():
         def __post_init__(self):
             assert self.a > 0
 
+    @dataclass
+    class Watched(Scale):
+        def __setattr__(self, name, value):
+            assert value > 0
+            object.__setattr__(self, name, value)
+
     def f(p):
         return -p.a * p.b
 
     assert "return Scale(a=" in srcad.grad(f).source_for(Scale(2.0))
-    found = srcad.grad(f)(Checked(2.0, 3.0))  # a gradient need not be what an instance must be
-    assert (type(found), found.a, found.b) == (Checked, -3.0, -2.0)
+    for cls in (Checked, Watched):  # a gradient need not be what an instance must be
+        found = srcad.grad(f)(cls(2.0, 3.0))
+        assert (type(found), found.a, found.b) == (cls, -3.0, -2.0)
 
 
 def test_jacobians():
