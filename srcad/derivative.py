@@ -28,7 +28,16 @@ import numpy as np
 from srcad.codes import Variant, chooser, codes_of
 from srcad.dispatch import MISSING, call_signature, default_now, defaults_of, make_call
 from srcad.errors import NotCompilable, SlowFallback, SrcadError, UnsupportedValue
-from srcad.guards import MISS, SCALARS, AnyValue, Door, entered_with, key_of, make_entry
+from srcad.guards import (
+    MISS,
+    SCALARS,
+    AnyValue,
+    Door,
+    entered_with,
+    key_of,
+    key_of_all,
+    make_entry,
+)
 from srcad.ir import Function
 from srcad.options import Options
 from srcad.pipeline import Compiled, Named, compile_call, compile_failure
@@ -181,7 +190,7 @@ class Derivative:
         if self._may_miss and any(v is MISSING for v in given):
             return self._call(*self._without_missing(given))
         sizes: dict[int, int] = {}
-        key = self._chosen(tuple([key_of(v, sizes) for v in given]), sizes)
+        key = self._chosen(key_of_all(given, sizes, self.options), sizes)
         for variant in self._variants.get(key, ()):
             try:
                 out = variant.enter(*given, sizes=sizes)
@@ -324,7 +333,8 @@ class Derivative:
 
     def _key(self, positional: Named, named: Named) -> tuple[Any, dict[int, int]]:
         sizes: dict[int, int] = {}
-        keys = tuple([key_of(v, sizes) for _, v in (*positional, *named)])
+        values = [v for _, v in (*positional, *named)]
+        keys = key_of_all(values, sizes, self.options)
         if self.signature is not None:
             full = tuple(n for n, _ in positional), tuple(n for n, _ in named)
             if full == (self._layout.positional, self._layout.named):
