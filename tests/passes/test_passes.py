@@ -620,3 +620,39 @@ def test_an_array_that_a_loop_is_handed_and_hands_on():
 
     m = np.array([[0.4, -1.3], [2.0, 0.1]])
     np.testing.assert_array_equal(srcad.hvp(f, (m,), (m,)), np.zeros((2, 2)))
+
+
+def test_outer_products_together():
+    def both(a, x):
+        return np.sum(((a @ x) @ a) ** 2)
+
+    a = np.array([[1.0, 2.0, 0.5], [0.3, -1.0, 0.7], [0.1, 0.2, 0.9]])
+    x = np.array([0.5, -2.0, 1.0])
+    assert ".T @ np.array((" in "".join(body(both, a, x, shorten=True))
+    assert ".T @ np.array((" not in "".join(body(both, a, x))
+    agrees(both, a, x, argnums=(0, 1))
+
+
+def test_three_outer_products_together():
+    def three(a, x, y, z):
+        return np.sum((a @ x) ** 2) + np.sum((a @ y) ** 3) + np.sum(np.sin(a @ z))
+
+    a = np.array([[1.0, 2.0, 0.5], [0.3, -1.0, 0.7]])
+    x, y, z = np.array([[0.5, -2.0, 1.0], [0.1, 0.7, 0.4], [1.0, 0.2, -0.6]])
+    lines = body(three, a, x, y, z, shorten=True)
+    assert lines[-2:] == ["a_bar = T @ np.array((z, y, x))", "return a_bar"]
+    agrees(three, a, x, y, z, argnums=(0, 1, 2, 3))
+
+
+def test_outer_products_of_other_things_stay():
+    def own(x, y):
+        return np.sum(np.sin(x[:, None] * y + y[:, None] * x))
+
+    def one(a, x, b):
+        return np.sum((a @ x) ** 2) + np.sum(a * b)
+
+    a, x, y = np.eye(3), np.array([0.5, -2.0, 1.0]), np.array([0.1, 0.7, 0.4])
+    assert "np.array((" not in "".join(body(own, x, y, shorten=True))
+    assert "np.array((" not in "".join(body(one, a, x, a, shorten=True))
+    agrees(own, x, y, argnums=(0, 1))
+    agrees(one, a, x, a, argnums=(0, 1, 2))
