@@ -6,6 +6,7 @@ transform.dce       what no result needs is removed
 transform.fuse      the reverse of a loop that only adds up goes into the loop
 transform.inplace   adjoints are written over where they stand
 transform.firsts    what is added to zeros is written there
+transform.sums      factors go out of sums
 transform.outer     sums of outer products are products of matrices
 transform.ownership returned arrays are nobody else's
 transform.blocks    operations on large arrays go through them block by block
@@ -49,6 +50,7 @@ from srcad.passes.inplace import tidy_writes
 from srcad.passes.outer import outer_products_together
 from srcad.passes.ownership import own_results
 from srcad.passes.scalars import write_out_scalars
+from srcad.passes.sums import factors_out_of_sums
 from srcad.transform import bodies
 from srcad.transform.expand import like
 from srcad.transform.functions import reachable
@@ -153,8 +155,8 @@ def finish(
         function = remove_dead_code(fold_control(tidy_writes(function)))
     if options.in_place and options.backend == "python":  # compiled code gathers what is added
         function = written_first(function)
-    if options.shorten and options.backend == "python":  # Numba has no array of arrays
-        function = remove_dead_code(outer_products_together(function))
+    if options.shorten and options.backend == "python":  # compiled code has no arrays in between
+        function = remove_dead_code(factors_out_of_sums(outer_products_together(function)))
     function = own_results(function)
     if options.depends_on_sizes:
         function = in_blocks(function, large)

@@ -4,8 +4,8 @@
     a = add(t, q[:, None] * y)   |    a = matmul(u.T, v)
 
 Each outer product is written, and read again to be added; the product of matrices writes its
-elements once.  It is no slower for three elements, and ten times as fast for a thousand.  The adjoint
-of a matrix that several vectors are multiplied with is such a sum.
+elements once.  It is no slower for three elements, and ten times as fast for a thousand.  The
+adjoint of a matrix that several vectors are multiplied with is such a sum.
 """
 
 from __future__ import annotations
