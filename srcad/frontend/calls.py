@@ -21,7 +21,7 @@ import gast
 import numpy as np
 
 from srcad import runtime
-from srcad.errors import SourceError
+from srcad.errors import SourceError, SourceUnavailable
 from srcad.frontend import (
     arrays,
     attributes,
@@ -444,7 +444,10 @@ def _source_of(function: types.FunctionType) -> FunctionSource:
 
 def _function_code(low: Lowering, function: types.FunctionType) -> Code:
     importer = low.session.importer
-    source = _source_of(function)
+    try:
+        source = _source_of(function)
+    except SourceUnavailable as error:  # what has no text has no place in it: the call has
+        low.refuse(error.message, error.hint, kind=SourceUnavailable)
     low.session.inlined.append(function)
     importer.code(low, function)
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
