@@ -55,6 +55,7 @@ from srcad.frontend.abstract import (
 )
 from srcad.frontend.fence import check_fence, refusal
 from srcad.frontend.lowering import _PACKAGE, RETURN, Frame, Lowering, Unreachable
+from srcad.frontend.radii import even_power
 from srcad.frontend.scopes import parameters, scope_of
 from srcad.frontend.source import FunctionSource, read_function
 from srcad.ir import Atom, Literal, Value
@@ -306,7 +307,10 @@ def primitive(
         return opaque(low, function, args, keywords)
     if any(isinstance(a, ArrayRef) for a in (*args, *keywords.values())):
         return arrays.called(low, function, args, keywords)
-    return containers.wrap(low, low.builder.apply(function, *atoms, **named))
+    made = None if named or low.internal else even_power(low.builder, function, tuple(atoms))
+    if made is None:
+        made = low.builder.apply(function, *atoms, **named)
+    return containers.wrap(low, made)
 
 
 _WRITERS = {
