@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import srcad
-from srcad.codegen.load import load, unload
+from srcad.codegen.load import load
 from srcad.options import Options
 from srcad.pipeline import Compiled
 from srcad.points import PointMaker, VjpMaker
@@ -151,11 +151,8 @@ def compiled(golden: Golden) -> dict[str, Compiled]:
 
 def run_text(text: str, code: Compiled, args: tuple[Any, ...]) -> Any:
     """What the function in the text returns."""
-    module = load(text, code.emitted.name, code.emitted.bindings, None)
-    try:
-        return getattr(module, code.emitted.name)(*args, *code.data(args))
-    finally:
-        unload(module)
+    loaded = load(text, code.emitted.name, code.emitted.bindings, None)
+    return getattr(loaded.module, code.emitted.name)(*args, *code.data(args))
 
 
 def by_text(golden: Golden, texts: dict[str, str], codes: dict[str, Compiled]) -> Any:
