@@ -58,6 +58,7 @@ from srcad.frontend.lowering import _PACKAGE, RETURN, Frame, Lowering, Unreachab
 from srcad.frontend.scopes import parameters, scope_of
 from srcad.frontend.source import FunctionSource, read_function
 from srcad.ir import Atom, Literal, Value
+from srcad.ir.places import place_of
 from srcad.ir.samples import GENERATORS, draws, sampled_type
 from srcad.ir.types import (
     OBJECT,
@@ -444,7 +445,10 @@ def _source_of(function: types.FunctionType) -> FunctionSource:
 
 def _function_code(low: Lowering, function: types.FunctionType) -> Code:
     importer = low.session.importer
-    source = _source_of(function)
+    try:
+        source = _source_of(function)
+    except SourceError as error:
+        raise error.called_at(place_of(low.builder.loc)) from None
     low.session.inlined.append(function)
     importer.code(low, function)
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))

@@ -100,6 +100,15 @@ REFUSED: dict[str, Refusal] = {
         "changing a list, dict or object that something else may also refer to",
         "change a copy of it: list(xs), dict(d), copy.copy(obj)",
     ),
+    "container outside": Refusal(
+        "changing '{name}', which exists outside the function,",
+        "pass it as an argument, or change a copy of it: list(xs), dict(d), copy.copy(obj)",
+    ),
+    "shared default": Refusal(
+        "changing the default of the parameter '{name}', one object that all calls share,",
+        "let it be None, and make a new one in the function; "
+        "to remember results, write @functools.cache before the function",
+    ),
     # Met in lowering: values.
     "function choice": Refusal(
         "a choice of function that depends on data",
