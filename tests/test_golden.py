@@ -146,7 +146,7 @@ def compiled(golden: Golden) -> dict[str, Compiled]:
             pair = VjpMaker(function).pair_for(args)
             return {f"{golden.id}_fwd": pair.forward, f"{golden.id}_rev": pair.reverse}
     made = getattr(srcad, golden.transform)(function, golden.argnums)
-    return {golden.id: made.compiled_for(*made._bind(args, {}))}
+    return {golden.id: made.compiled_for(*made.bind(*args))}
 
 
 def run_text(text: str, code: Compiled, args: tuple[Any, ...]) -> Any:

@@ -13,7 +13,7 @@ from srcad.report import explain
 
 def explained(function, *args, argnums=0):
     gradient = srcad.grad(function, argnums=argnums)
-    positional, named = gradient._bind(args, {})
+    positional, named = gradient.bind(*args)
     return explain(gradient.lowered_for(positional, named))
 
 
