@@ -52,12 +52,31 @@ def total(x):
     return s
 
 
+def two_stages(x, dt, n):
+    def slope(x):
+        s = x * x
+        return math.sin(s) * s
+
+    for _ in range(n):
+        k1 = slope(x)
+        k2 = slope(x + dt * k1)
+        x = x + dt * (k1 + k2)
+    return x
+
+
+def test_values_have_the_names_of_the_text():
+    (loop,) = explained(two_stages, 0.5, 0.1, 3).loops
+    names = [kept.name for kept in loop.values]
+    assert len(set(names)) == len(names)
+    assert f"stack.append(({', '.join(names)}))" in srcad.grad(two_stages).source_for(0.5, 0.1, 3)
+
+
 def test_each_value_with_the_line_that_wants_it():
     found = explained(recurrence, 0.5, np.ones(3), 2)
     (loop,) = found.loops
     assert loop.where.startswith("line ")
     assert loop.where.endswith("for _ in range(steps):")
-    assert [kept.name for kept in loop.values] == ["h", "h"]
+    assert [kept.name for kept in loop.values] == ["h2", "h"]
     assert loop.values[0].kind == "f8[n]"
     assert "h = np.tanh(w * h + x)" in loop.values[0].why
     assert "iteration before" in loop.values[1].how
