@@ -390,6 +390,33 @@ def swallowed(x):
     return y
 
 
+class Reports:
+    def __init__(self, level):
+        self.level = level
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if kind is not None:
+            print(error)
+
+
+def reported(x):
+    with Reports(x) as report:
+        y = report.level * x
+    return y
+
+
+def managed_by_a_function_of_its_own(x):
+    def manager():
+        return contextlib.nullcontext(x)
+
+    with manager() as level:
+        y = level * x
+    return y
+
+
 def quietly(x):
     y = x
     with quiet():
@@ -546,7 +573,7 @@ def test_out_by_position(function):
         (outer_iterator_summed, "the iterator 'moving'", "return"),
         (generator_of_functions, "generator expression that makes functions", "scalings = "),
         (reversed_before_it_grows, "while a loop runs over it", "return"),
-        (mutable_default, "default of the parameter 'seen'", "seen.append(x)"),
+        (mutable_default, "list", "seen"),
         (mutable_default_by_name, "default of the parameter 'seen'", 'seen["x"] = x'),
         (remembers_in_a_default, "default of the parameter 'memo'", "memo[n] = "),
         (with_something_remembered, "default of the parameter 'memo'", "memo[n] = "),
@@ -583,6 +610,8 @@ def test_out_by_position(function):
         (left_half_done_to_finally, "y may have been assigned or not", "x = y"),
         (changed_between_two_that_fail, "may have been changed or not", "values.append(x * x)"),
         (swallowed, "'with Swallows', which may suppress", "with Swallows():"),
+        (reported, "'with Reports(…)' of an object made here whose", "with Reports(x)"),
+        (managed_by_a_function_of_its_own, "is made by a function defined here", "with manager()"),
         (quietly, "'with quiet', which may suppress", "with quiet():"),
         (leaves_finally, "leaving a 'finally' block", "break"),
     ],
