@@ -270,6 +270,49 @@ def test_what_is_refused_in_a_library_tells_the_line_that_called_it(derivative):
     assert not any("frontend" in frame.filename for frame in frames)
 
 
+class Spring:
+    def __init__(self, k, x):
+        self.k = k
+        self.x = np.asarray(x)
+
+    def energy(self):
+        return self.k * np.sum(self.x**2)
+
+
+@dataclasses.dataclass
+class Coil(Spring):
+    k: float
+    x: np.ndarray
+
+
+def of_a_spring(spring):
+    return spring.energy()
+
+
+def of_its_numbers(k, x):
+    return Spring(k, x).energy()
+
+
+def test_a_method_by_its_object():
+    x = np.array([1.0, 2.0])
+    for function in (Spring.energy, of_a_spring):
+        with pytest.raises(NotDifferentiable, match="is a Spring: a derivative by it") as found:
+            srcad.grad(function)(Spring(3.0, x))
+        assert "make Spring a dataclass of floats" in found.value.hint
+        assert "a function that takes these as arguments" in found.value.hint
+    slope, slopes = srcad.grad(of_its_numbers, argnums=(0, 1))(3.0, x)
+    assert slope == 5.0
+    for function in (Coil.energy, of_a_spring):  # as the message says
+        by_fields = srcad.grad(function)(Coil(3.0, x))
+        assert type(by_fields) is Coil
+        assert by_fields.k == 5.0
+        np.testing.assert_array_equal(by_fields.x, slopes)
+    for thing in (Spring(3.0, x), Coil(3.0, x)):
+        with pytest.raises(NotDifferentiable, match="number of positional arguments is 0") as found:
+            srcad.grad(thing.energy)()
+        assert found.value.hint.endswith("make it an argument: Spring.energy")
+
+
 def mean(x):
     return statistics.fmean([x, 2 * x])
 
