@@ -376,7 +376,8 @@ class Derivative:
             if compiled.choice is not None and not exact:
                 self._code.choices.setdefault(key, chooser(compiled.choice, dict(sizes)))
                 key = self._chosen(key, sizes)
-            entry = make_entry(compiled.run, len(values), compiled.guards, dict(sizes))
+            sized = dict(sizes)
+            entry = make_entry(compiled.run, len(values), compiled.guards, sized, compiled)
             variant = Variant(compiled, *entry)
             self._variants[key] = (variant, *self._variants.get(key, ()))[:_VARIANTS]
             if backend is None:
