@@ -29,7 +29,7 @@ from typing import Any
 from srcad.cache import module_directory
 from srcad.codegen import Decorator, Emitted, emit
 from srcad.codegen.copies import without_idle_copies
-from srcad.codegen.load import load
+from srcad.codegen.load import Loaded, load
 from srcad.errors import MissingBackend, NotCompilable
 from srcad.frontend.live import Capture
 from srcad.frontend.lower import Lowered, lower_function
@@ -49,6 +49,7 @@ from srcad.passes.indices import write_out_indices
 from srcad.passes.inplace import tidy_writes
 from srcad.passes.outer import outer_products_together
 from srcad.passes.ownership import own_results
+from srcad.passes.radii import write_out_radii
 from srcad.passes.scalars import write_out_scalars
 from srcad.passes.sums import factors_out_of_sums
 from srcad.transform import bodies
@@ -79,6 +80,8 @@ class Compiled:
     """Whether it has effects, so that it must not be run twice."""
     file: str
     """Where the generated code is."""
+    text: Loaded
+    """Keeps the module of the generated code."""
     inlined: tuple[Any, ...] = ()
     """The live functions whose source it is made of."""
     function: Function | None = None
@@ -160,7 +163,7 @@ def finish(
     function = own_results(function)
     if options.depends_on_sizes:
         function = in_blocks(function, large)
-    function = write_out_indices(function)
+    function = write_out_radii(write_out_indices(function))
     if options.shorten:
         function = write_out_scalars(function)
     if writes_arrays(function.body):
@@ -235,12 +238,12 @@ def loaded(
     """Generated text, made to run."""
     if backend == "numba":
         import srcad.backends.numba  # noqa: F401  # it tells Numba what ``runtime`` has for it
-    module = load(emitted.source, emitted.name, emitted.bindings, module_directory())
+    text = load(emitted.source, emitted.name, emitted.bindings, module_directory())
     captures = tuple(c for c in guards if c.value is not None)
-    run = getattr(module, emitted.name)
-    file = str(module.__file__)
+    run = getattr(text.module, emitted.name)
+    file = str(text.module.__file__)
     return Compiled(
-        run, emitted, captures, guards, exact, acts, file, inlined, function, ir_text, backend
+        run, emitted, captures, guards, exact, acts, file, text, inlined, function, ir_text, backend
     )
 
 
