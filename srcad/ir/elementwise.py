@@ -16,6 +16,7 @@ _ELEMENTWISE = {
     operator.pos, operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne,
     operator.abs, builtins.abs, operator.and_, operator.or_, operator.invert,
     np.where, np.clip, runtime.over, runtime.times, runtime.strong, runtime.excess,
+    runtime.off_zero, runtime.modulus_squared,
 }  # fmt: skip
 """What works element by element, beside ufuncs."""
 
