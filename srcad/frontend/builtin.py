@@ -18,6 +18,7 @@ import numpy as np
 
 from srcad.errors import SourceError
 from srcad.frontend import (
+    arrays,
     attributes,
     calls,
     classes,
@@ -31,7 +32,9 @@ from srcad.frontend import (
 )
 from srcad.frontend.abstract import (
     NONE,
+    TRUE,
     Abstract,
+    ArrayRef,
     Closure,
     DictRef,
     Entries,
@@ -52,6 +55,7 @@ from srcad.frontend.abstract import (
 from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Frame, Handler, Lowering
 from srcad.ir import Value
+from srcad.ir.infer import atom_type
 from srcad.ir.types import Array, Number, NumPyScalar, Opaque, Optional, Unknown
 
 
@@ -226,6 +230,19 @@ def _augmented(op: Any) -> Handler:
         return statements.augmented(low, op, *args)
 
     return handler
+
+
+def _nan_to_num(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
+    """With ``copy=False`` it writes over its argument."""
+    named = dict(zip(("x", "copy", "nan", "posinf", "neginf"), args, strict=False)) | keywords
+    x, copied = named.pop("x"), named.pop("copy", TRUE)
+    if not isinstance(x, (Value, ArrayRef)) or not isinstance(atom_type(low.peek(x)), Array):
+        return NotImplemented
+    if not isinstance(copied, Static):
+        low.refuse(*refusal("array method", name="nan_to_num"))
+    if copied.value:
+        return NotImplemented
+    return arrays.write_out(low, np.nan_to_num, [x], named, x, calls.primitive)
 
 
 def _slice(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
@@ -471,6 +488,7 @@ _HANDLERS: dict[Any, Handler] = {
     np.promote_types: static_only(np.promote_types),
     np.can_cast: static_only(np.can_cast),
     np.float64: _numpy_cast(np.float64),
+    np.nan_to_num: _nan_to_num,
     functools.wraps: _wraps,
     functools.lru_cache: _lru_cache,
     functools.cache: _identity_handler,
