@@ -224,9 +224,6 @@ def _augmented(op: Any) -> Handler:
     """``operator.iadd`` and the like: what ``+=`` binds."""
 
     def handler(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
-        if isinstance(args[0], ListRef) and op is operator.add:
-            containers.call_method(low, args[0], "extend", [args[1]], {})
-            return args[0]
         return statements.augmented(low, op, *args)
 
     return handler
@@ -347,8 +344,8 @@ def _object_setattr(low: Lowering, args: list[Abstract], keywords: dict[str, Abs
     return NONE
 
 
-def _copied_object(low: Lowering, obj: Abstract, deep: bool) -> Any:
-    """A copy of an instance that was made in the function."""
+def _copied_object(low: Lowering, obj: Abstract, memo: dict[object, Any] | None = None) -> Any:
+    """A copy of an instance that was made in the function, with a memo a deep one."""
     assert isinstance(obj, ObjectRef)
     contents = low.contents(obj)
     assert isinstance(contents, Fields)
@@ -358,8 +355,8 @@ def _copied_object(low: Lowering, obj: Abstract, deep: bool) -> Any:
     ):
         return NotImplemented
     values = contents.values
-    if deep:
-        values = tuple(_deepcopy(low, [v], {}) for v in values)
+    if memo is not None:
+        values = tuple(_copied_deeply(low, v, memo) for v in values)
         if any(v is NotImplemented for v in values):
             return NotImplemented
     return low.new_object(obj.cls, Fields(contents.names, values, None))
@@ -368,7 +365,7 @@ def _copied_object(low: Lowering, obj: Abstract, deep: bool) -> Any:
 def _copy(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
     match args[0]:
         case ObjectRef():
-            return _copied_object(low, args[0], deep=False)
+            return _copied_object(low, args[0])
         case ListRef() | DictRef() | SetRef():
             return containers.call_method(low, args[0], "copy", [], {})
         case TupleRef() | Static():
@@ -381,16 +378,47 @@ def _copy(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) ->
 
 
 def _deepcopy(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
-    match low.read(args[0]):
-        case ListRef() as ref if isinstance(c := low.contents(ref), Items):
-            return low.new_list(Items(tuple(_deepcopy(low, [i], {}) for i in c.items)))
-        case DictRef() as ref if isinstance(c := low.contents(ref), Entries):
-            return low.new_dict(Entries(c.keys, tuple(_deepcopy(low, [v], {}) for v in c.values)))
-        case TupleRef(items=items, cls=cls):
-            return TupleRef(tuple(_deepcopy(low, [i], {}) for i in items), cls)
+    return _copied_deeply(low, args[0], {}) if len(args) == 1 else NotImplemented
+
+
+def _copied_deeply(low: Lowering, value: Abstract, memo: dict[object, Any]) -> Any:
+    """A copy; of what is there twice, as one object, there is one."""
+    match value:
+        case ArrayRef(place=place, path=path):
+            key: object = (place, path)
+        case ListRef(place=place) | DictRef(place=place) | ObjectRef(place=place):
+            key = place
+        case _:
+            key = value if isinstance(value, Value) else object()
+    if key not in memo:
+        memo[key] = _new_copy(low, low.read(value), memo)
+    return memo[key]
+
+
+def _new_copy(low: Lowering, value: Abstract, memo: dict[object, Any]) -> Any:
+    parts: tuple[Abstract, ...]
+    match value:
+        case ListRef() if isinstance(c := low.contents(value), Items):
+            parts = c.items
+        case DictRef() if isinstance(c := low.contents(value), Entries):
+            parts = c.values
+        case TupleRef(items=items):
+            parts = items
         case ObjectRef():
-            return _copied_object(low, args[0], deep=True)
-    return _copy(low, [low.read(args[0])], keywords)
+            return _copied_object(low, value, memo)
+        case _:
+            return _copy(low, [value], {})
+    copies = tuple(_copied_deeply(low, part, memo) for part in parts)
+    if any(made is NotImplemented for made in copies):
+        return NotImplemented
+    match value:
+        case ListRef():
+            return low.new_list(Items(copies))
+        case DictRef():
+            contents = low.contents(value)
+            assert isinstance(contents, Entries)
+            return low.new_dict(dataclasses.replace(contents, values=copies))
+    return dataclasses.replace(value, items=copies)
 
 
 def _cast_name(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
