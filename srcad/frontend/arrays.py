@@ -301,8 +301,7 @@ def get_item(low: Lowering, ref: ArrayRef, index: Abstract) -> Abstract:
     where = low.atom(index)
     if is_basic_index(where):
         array = low.atom(ref)
-        kind = low.builder.typed(operator.getitem, (array, where))
-        if isinstance(kind, Array) and kind.dims != ():
+        if isinstance(low.builder.typed(operator.getitem, (array, where)), Array):
             return ArrayRef(ref.place, (*ref.path, View(operator.getitem, (where,))))
     found = low.builder.apply(operator.getitem, low.atom(ref), where)
     return containers.wrap(low, found)

@@ -715,6 +715,18 @@ def out_by_position(x, y):
 
 
 @case((V, W))
+def views_without_axes(x, y):
+    u = x.copy()
+    first = u[0, ...]
+    first[...] = y[1] * u[2]
+    second = u[1:2].reshape(())
+    second += y[0]
+    third = first * u[...]
+    u[0] = y[3]
+    return third * first + u * second
+
+
+@case((V, W))
 def written_by_names(x, y):
     u = x.copy()
     np.copyto(dst=u, src=y, where=x > 0)
