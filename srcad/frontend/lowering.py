@@ -72,7 +72,7 @@ from srcad.ir.core import (
 )
 from srcad.ir.infer import atom_type
 from srcad.ir.places import place_of
-from srcad.ir.types import OBJECT, Number, Type
+from srcad.ir.types import OBJECT, Number, TupleType, Type
 
 if TYPE_CHECKING:
     from srcad.frontend.live import Importer
@@ -552,7 +552,8 @@ class Lowering:
                         self.freeze(item)
                 atoms = tuple(map(self.atom, items))
                 if cls is not tuple:
-                    return self.builder.apply(cls, *atoms)
+                    kind = TupleType(tuple(map(atom_type, atoms)), cls)
+                    return self.builder.apply_typed(cls, atoms, kind)
                 known = literal_values(atoms)
                 if known is not None:
                     return Literal(known)

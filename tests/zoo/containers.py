@@ -1,5 +1,6 @@
 """Lists, tuples, dicts, named tuples and dataclasses: built, read, changed, nested, aliased."""
 
+import itertools
 import math
 from collections import namedtuple
 from dataclasses import dataclass, replace
@@ -702,3 +703,100 @@ def constant_arrays_put_on_a_stack_in_a_loop(x, n):
             stack.append(x * x)
             stack.append(np.array([1.3, 0.7]))
     return stack[-1] * stack[0] * stack[n // 2]
+
+
+@case((np.array([0.7, 0.6, 0.9]), 3), (np.array([0.7, 0.6, 0.9]), 1))
+def best_pair_so_far_or_none(x, n):
+    best = None
+    for k in range(n):
+        cost = (x[k] - 0.5) ** 2
+        if best is None or cost < best[0]:
+            best = (cost, k)
+    cost, k = best
+    return cost * x[k] + best[1]
+
+
+@case((np.array([0.7, 0.6, 0.9]), 3), (np.array([0.7, 0.6, 0.9]), 0))
+def best_pair_found_or_a_return_of_something_else(x, n):
+    best = None
+    for k in range(n):
+        cost = (x[k] - 0.5) ** 2
+        if best is not None and cost > best[0]:
+            continue
+        best = cost, x * k, (2.0, k)
+    if best is None:
+        return x[0]
+    return best[0] * np.sum(best[1] ** 2)
+
+
+@case((np.array([0.7, 0.6, 0.9]), 3))
+def pair_of_the_iteration_before(x, n):
+    last = None
+    total = 0.0
+    for k in range(n):
+        now = (x[k], x[k] ** 2)
+        if last is not None:
+            total += now[0] * last[1]
+        last = now
+    return total + last[0]
+
+
+@case((np.array([0.7, 0.6, 0.9]), 3))
+def best_list_and_dict_or_none(x, n):
+    best, known = None, None
+    for k in range(n):
+        cost = (x[k] - 0.5) ** 2
+        if best is None or cost < best[0]:
+            best = [cost, x * k]
+            known = {"cost": cost, "at": x[k]}
+    return best[0] + np.sum(best[1] ** 2) + known["cost"] * known["at"]
+
+
+@case((np.array([0.7, 0.6, 0.9]), 3))
+def best_written_array_or_none(x, n):
+    best = None
+    for k in range(n):
+        row = np.zeros(3)
+        row[0] = x[k] * 2
+        row[1] = x[0]
+        if best is None or row.sum() < best.sum():
+            best = row
+    return best
+
+
+def _first_above(x, limit):
+    for k in range(4):
+        value = x * k - 1
+        if value > limit:
+            return value, k
+    return None
+
+
+@case((0.7, 0.0), (0.7, 5.0))
+def pair_or_none_from_a_helper(x, limit):
+    found = _first_above(x, limit)
+    if found is None:
+        return x * limit
+    value, k = found
+    return value**2 * k
+
+
+@case((np.array([0.7, 0.6, 0.9]),))
+def tuples_of_a_list_read_by_index(x):
+    pairs = [(a, k, a * a) for k, a in enumerate(x)]
+    total = 0.0
+    for i in range(len(pairs)):
+        for j in range(len(pairs)):
+            a, k, _ = pairs[i]
+            _, _, d = pairs[j]
+            total += a * d * k
+    return total
+
+
+@case((np.array([0.7, 0.6, 0.9]),))
+def products_of_tuples_of_a_list(x):
+    pairs = [(a, k, a * a) for k, a in enumerate(x)]
+    total = 0.0
+    for (a, k, b), (c, _, d) in itertools.product(pairs, pairs):
+        total += a * d * k + math.sin(b * c)
+    return total
