@@ -173,6 +173,8 @@ class Session:
     """Loops over few known items are written out: in the bodies of rules, where items are axes."""
     unrollable: int = 0
     """How many of the loops around the cursor could be unrolled."""
+    short: int = 0
+    """How many of those have so few items that they will be, if asked."""
     frames: int = 0
     places: int = 0
     frozen: set[int] = field(default_factory=set)
@@ -604,6 +606,12 @@ class Lowering:
 
     def instance_atom(self, ref: ObjectRef) -> Atom:
         """A run-time instance of a class made in the function, shared from then on."""
+        if self.session.short:
+            self.refuse(
+                "an object among others that are known at run time only",
+                "unrolled, each can be followed",
+                kind=NeedsUnroll,
+            )
         contents = self.contents(ref)
         assert isinstance(contents, Fields)
         self.freeze(ref)

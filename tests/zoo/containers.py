@@ -800,3 +800,55 @@ def products_of_tuples_of_a_list(x):
     for (a, k, b), (c, _, d) in itertools.product(pairs, pairs):
         total += a * d * k + math.sin(b * c)
     return total
+
+
+@case((np.array([0.7, 0.6, 0.9]),))
+def named_tuples_in_a_list_of_unknown_length(x):
+    points = [Point(k, a) for k, a in enumerate(x)]
+    points.append(Point(2, x[0] * x[1]))
+    for k in range(len(points)):
+        points[k] = points[k]._replace(y=points[k].y * 2)
+    last = points[-1]
+    return sum(p.y**2 * p.x for p in points) * last.y * points[0][1]
+
+
+@case((np.array([0.7, 0.6, 0.9]),))
+def best_named_tuple_or_none(x):
+    best = None
+    for a in x:
+        point = Point((a - 0.5) ** 2, x * a)
+        if best is None or point.x < best.x:
+            best = point
+    return best.x * best.y
+
+
+@dataclass
+class Particle:
+    x: float
+    v: float = 0.0
+
+    def push(self, force, step=0.1):
+        self.v += step * force
+        self.x += step * self.v
+
+
+@case((np.array([0.7, 0.6, 0.9]),))
+def objects_in_a_list_that_change(x):
+    particles = [Particle(x[k] * k) for k in range(3)]
+    for _ in range(2):
+        for p in particles:
+            for other in particles:
+                if other is not p:
+                    p.push((other.x - p.x) ** 2)
+    return sum(p.x * p.v for p in particles)
+
+
+@case((np.array([0.7, 0.6, 0.9]),))
+def objects_put_into_a_list_and_a_dict_in_a_loop(x):
+    states, named = [Particle(x[0])], {}
+    for k, name in enumerate(("a", "b", "c")):
+        last = states[-1]
+        states.append(Particle(last.x + last.v * x[k], last.v - last.x * x[1]))
+        named[name] = states[-1]
+    named["a"].push(x[2])
+    return states[-1].x + sum(s.v**2 for s in states) + named["b"].x * states[1].x
