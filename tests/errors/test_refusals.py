@@ -78,7 +78,11 @@ def test_arguments_in_containers():
     refused(lambda: grad({"a": [1, 2.0], "b": 2.0}), "p['a'] is a list with integers")
     refused(lambda: grad({"a": [1, 2], "b": 2.0}), "p['a'] is a list of int", "1.0 for 1")
     refused(lambda: grad({"a": (1.0, 2), "b": 2.0}), "p['a'][1] is an int")
-    refused(lambda: grad({"a": (1.0, "s"), "b": 2.0}), "p['a'][1] is a str")
+    refused(
+        lambda: grad({"a": (1.0, "s"), "b": 2.0}),
+        "p['a'][1] is a str",
+        "pass p['a'][1] in an argument of its own",
+    )
     refused(lambda: grad({"a": (1.0, False), "b": 2.0}), "p['a'][1] is a bool")
     refused(lambda: grad({"a": (1.0,), "b": np.arange(2)}), "p['b'] is an array of dtype int64")
     refused(lambda: srcad.grad(lambda s: s.scale)(Settings(1.0, 2)), "s.count is an int", place="s")
