@@ -124,3 +124,11 @@ def test_what_lists_pick(index):
     assert len(found.dims) == len(wanted)
     assert all(have in (None, want) for have, want in zip(found.dims, wanted, strict=True))
     assert found.dims.count(None) == sum(isinstance(p, slice) for p in index)
+
+
+def test_an_axis_by_name_is_as_known_as_one_by_position():
+    n = Dim("n")
+    args = (Value("x", Array("float64", (3, n))), Literal(2))
+    by_name = result_type(np.split, args, (("axis", Literal(1)),))
+    assert by_name == result_type(np.split, (*args, Literal(1)))
+    assert by_name == TupleType((Array("float64", (3, None)),) * 2, list)
