@@ -377,3 +377,29 @@ def writes_into_rows_that_were_picked(x):
 def test_a_row_picked_at_a_run_time_index_is_not_written_any_more():
     with pytest.raises(UnsupportedSyntax, match="something else may also refer to"):
         srcad.grad(writes_into_rows_that_were_picked)(1.1)
+
+
+def kept_list(x):
+    last, now, total = None, [0.0, 0.0], 0.0
+    for k in range(len(x)):
+        now[0] = x[k] ** 2
+        if last is not None:
+            total += last[0] * x[0]
+        last = now
+    return total
+
+
+def kept_array_in_a_tuple(x):
+    last, now, total = None, np.zeros(2), 0.0
+    for k in range(len(x)):
+        now[0] = x[k] ** 2
+        if last is not None:
+            total += last[0][0] * x[0]
+        last = (now, k)
+    return total
+
+
+@pytest.mark.parametrize("function", [kept_list, kept_array_in_a_tuple])
+def test_what_a_name_that_was_none_refers_to_is_not_changed(function):
+    with pytest.raises(UnsupportedSyntax, match="something else may also refer to"):
+        srcad.grad(function)(np.array([0.7, 0.6, 0.5]))
