@@ -122,9 +122,10 @@ def get_attribute(low: Lowering, obj: Abstract, name: str) -> Abstract:
             return _of_buffer(low, obj, name)
         case Value() if name in _PROTOCOL and not isinstance(obj.type, Opaque):
             return Intrinsic(name, partial(_PROTOCOL[name], obj))
-        case Value(type=TupleType(cls=cls)) if name in (fields := getattr(cls, "_fields", ())):
-            part = low.builder.apply(operator.getitem, obj, Literal(fields.index(name)))
-            return containers.wrap(low, part)
+        case Value(type=TupleType() as kind) | Value(type=Optional(item=TupleType() as kind)) if (
+            hasattr(kind.cls, "_fields")
+        ):
+            return get_attribute(low, _taken_apart(low, obj, kind), name)
         case Value():
             return _of_value(low, obj, name)
         case RangeRef() if name in ("start", "stop", "step"):
@@ -140,6 +141,13 @@ def get_attribute(low: Lowering, obj: Abstract, name: str) -> Abstract:
                 "read it outside: inside, a derivative can only be called",
             )
     low.refuse(f"the attribute {name} of this object is not supported", "use a local variable")
+
+
+def _taken_apart(low: Lowering, obj: Value, kind: TupleType) -> TupleRef:
+    """A namedtuple that is known at run time only, by its items."""
+    count = range(len(kind.items))
+    items = (low.builder.apply(operator.getitem, obj, Literal(k)) for k in count)
+    return TupleRef(tuple(containers.wrap(low, item) for item in items), kind.cls)
 
 
 def _of_static(low: Lowering, known: Any, name: str) -> Abstract:

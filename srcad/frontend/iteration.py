@@ -111,11 +111,13 @@ def _iterate_over(
     frozen = set(low.session.frozen)
     before, mark = dict(low.state), low.builder.mark()
     plan = _Streams(low)
-    only = _known_count(low, iterable) is None
+    count = _known_count(low, iterable)
+    only, short = count is None, count is not None and count <= _UNROLL
     loop = ("loop", low.site(), getattr(low.node, "lineno", 0), low.frame.source.file)
     unrolled = unrolled or loop in low.session.buffers
     if not _unrolls(low, iterable, unrolled) and _loops(low, iterable, only):
         low.session.unrollable += not only
+        low.session.short += short
         try:
             item = plan.open(iterable, names)
             arrays_read = TupleRef(tuple(ArrayRef(a.place) for a in _arrays_in(item)))
@@ -148,6 +150,7 @@ def _iterate_over(
             return
         finally:
             low.session.unrollable -= not only
+            low.session.short -= short
     _unroll(low, iterable, bind, body, since)
 
 

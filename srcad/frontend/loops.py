@@ -35,7 +35,7 @@ from srcad.frontend.abstract import (
 from srcad.frontend.control import branch, changed_keys, merge_key
 from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import EXITS, Key, Lowering, NeedsUnroll, Region, State, is_leaf
-from srcad.frontend.merge import Merger, as_dynamic, count_of, substitute
+from srcad.frontend.merge import Merger, as_dynamic, count_of, is_of_containers, substitute
 from srcad.ir import (
     UNDEFINED,
     Atom,
@@ -397,6 +397,9 @@ class _Fit:
         if isinstance(end, (MaybeUnbound, Poison)):
             return False
         if isinstance(start, Value) and start in self.order:
+            if isinstance(end, (TupleRef, ListRef, DictRef)) and is_of_containers(start.type):
+                merger = Merger(self.low, [self.region], lambda *_: Value("", OBJECT))
+                return self.put(start, merger.handed_over(0, end))
             if not is_leaf(end):
                 return False
             atom = end if isinstance(end, Value) else Literal(end.value)

@@ -27,6 +27,7 @@ from srcad.frontend.lowering import (
     Session,
     Unreachable,
 )
+from srcad.frontend.managers import is_quiet
 from srcad.frontend.scopes import Scope
 from srcad.ir import Block, Effect, Function, Literal, Loc, Try, Value, With
 from srcad.ir.build import Builder
@@ -122,7 +123,11 @@ def _lower_fitting(
 
 def _watches(body: Block) -> bool:
     """Whether it matters to the function itself which exceptions and warnings there are."""
-    return any(isinstance(op, (Try, With)) for op in all_ops(body))
+    quiet = {op.result for op in all_ops(body) if isinstance(op, Effect) and is_quiet(op)}
+    return any(
+        isinstance(op, Try) or (isinstance(op, With) and op.manager not in quiet)
+        for op in all_ops(body)
+    )
 
 
 def _lower(

@@ -72,7 +72,7 @@ from srcad.ir.core import (
 )
 from srcad.ir.infer import atom_type
 from srcad.ir.places import place_of
-from srcad.ir.types import OBJECT, Number, Type
+from srcad.ir.types import OBJECT, Number, TupleType, Type
 
 if TYPE_CHECKING:
     from srcad.frontend.live import Importer
@@ -173,6 +173,8 @@ class Session:
     """Loops over few known items are written out: in the bodies of rules, where items are axes."""
     unrollable: int = 0
     """How many of the loops around the cursor could be unrolled."""
+    short: int = 0
+    """How many of those have so few items that they will be, if asked."""
     frames: int = 0
     places: int = 0
     frozen: set[int] = field(default_factory=set)
@@ -566,7 +568,8 @@ class Lowering:
                         self.freeze(item)
                 atoms = tuple(map(self.atom, items))
                 if cls is not tuple:
-                    return self.builder.apply(cls, *atoms)
+                    kind = TupleType(tuple(map(atom_type, atoms)), cls)
+                    return self.builder.apply_typed(cls, atoms, kind)
                 known = literal_values(atoms)
                 if known is not None:
                     return Literal(known)
@@ -617,6 +620,12 @@ class Lowering:
 
     def instance_atom(self, ref: ObjectRef) -> Atom:
         """A run-time instance of a class made in the function, shared from then on."""
+        if self.session.short:
+            self.refuse(
+                "an object among others that are known at run time only",
+                "unrolled, each can be followed",
+                kind=NeedsUnroll,
+            )
         contents = self.contents(ref)
         assert isinstance(contents, Fields)
         self.freeze(ref)

@@ -7,6 +7,10 @@ import inspect
 import textwrap
 from typing import Any
 
+import numpy as np
+
+from srcad.ir import Effect, Literal, Op
+
 
 def may_suppress(made_by: Any) -> bool:
     """Whether the manager that a class, or a function, makes may keep exceptions to itself.
@@ -35,6 +39,16 @@ def reads_exception(cls: type) -> bool:
         own.vararg.arg if own.vararg else ""
     }
     return any(isinstance(n, ast.Name) and n.id in names for n in ast.walk(tree))
+
+
+def is_quiet(op: Op) -> bool:
+    """Whether an operation makes a manager that only decides which warnings NumPy gives."""
+    return (
+        isinstance(op, Effect)
+        and op.callee is np.errstate
+        and not op.args
+        and all(isinstance(a, Literal) and a.value in ("ignore", "warn") for _, a in op.keywords)
+    )
 
 
 def _tree(function: Any) -> ast.AST | None:

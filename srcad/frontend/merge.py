@@ -48,7 +48,18 @@ from srcad.frontend.lowering import Lowering, Region, is_leaf
 from srcad.ir import Atom, Literal, Value, View
 from srcad.ir.core import make_dict, make_list
 from srcad.ir.infer import atom_type
-from srcad.ir.types import NOTHING, UNKNOWN, Array, ListType, TupleType, Type, can_join, join_all
+from srcad.ir.types import (
+    NOTHING,
+    UNKNOWN,
+    Array,
+    DictType,
+    ListType,
+    Optional,
+    TupleType,
+    Type,
+    can_join,
+    join_all,
+)
 from srcad.ir.walk import map_path
 
 Leaf = Callable[[str, list[Atom | None], Type], Value]
@@ -156,6 +167,8 @@ class Merger:
                 return SliceRef(
                     *(self._present([getattr(v, n) for v in values], hint) for n in names)
                 )
+        if _is_maybe_there(present):
+            return self._handed_over(values, hint)
         if self.low.internal and not partial and all(map(self._is_untyped, present)):
             # in a rule, what an unknown array becomes as a list is as unknown as itself
             return self.leaf(hint, [self._peek(k, v) for k, v in enumerate(values)], UNKNOWN)
@@ -172,7 +185,7 @@ class Merger:
                 with self.low.inside(self.sides[side]):
                     arrays.become_buffers(self.low, value)
         whole = all(isinstance(v, ArrayRef) for v in present)
-        if not whole and not all(isinstance(v, (ArrayRef, Value)) for v in present):
+        if not whole and not all(isinstance(v, ArrayRef) or is_leaf(v) for v in present):
             return self._poison(hint)
         if whole and all(
             v.place == first.place and same_steps(v.path, first.path) for v in present
@@ -182,15 +195,18 @@ class Merger:
                 return ArrayRef(first.place, self._path([v and v.path for v in values], hint))
         if whole and not any(v.path for v in present):
             return self._places(values, hint)
-        atoms: list[Atom | None] = []
-        for side, value in enumerate(values):
-            if value is None:
-                atoms.append(None)
-                continue
-            with self.low.inside(self.sides[side]):
-                self.low.freeze(value)
-                atoms.append(self.low.atom(value))
-        return self.leaf(hint, atoms, join_all(tuple(atom_type(a) for a in atoms if a is not None)))
+        return self._handed_over(values, hint)
+
+    def _handed_over(self, values: list[Any], hint: str) -> Abstract:
+        """One run-time value for several."""
+        atoms = [None if v is None else self.handed_over(k, v) for k, v in enumerate(values)]
+        return self._joined(atoms, hint)
+
+    def handed_over(self, side: int, value: Abstract) -> Atom:
+        """A value at the end of one path, of which nothing is changed from then on."""
+        with self.low.inside(self.sides[side]):
+            self.low.freeze(value)
+            return self.low.atom(value)
 
     def _path(self, paths: list[Any], hint: str) -> tuple[View, ...]:
         """Paths of the same steps, their indices merged."""
@@ -236,6 +252,9 @@ class Merger:
         atoms: list[Atom | None] = [
             None if v is None else v if isinstance(v, Value) else Literal(v.value) for v in values
         ]
+        return self._joined(atoms, hint)
+
+    def _joined(self, atoms: list[Atom | None], hint: str) -> Abstract:
         kinds = [atom_type(a) for a in atoms if a is not None]
         kind = join_all(tuple(kinds))
         if not all(can_join(kind, k) for k in kinds):
@@ -346,6 +365,23 @@ class Merger:
 
 def _is_spent(cursor: Cursor) -> bool:
     return isinstance(cursor.source, TupleRef) and not cursor.source.items[cursor.position :]
+
+
+def _is_maybe_there(present: list[Any]) -> bool:
+    """Whether values are a container on some paths, None or what may be one on others."""
+    held = (TupleRef, ListRef, DictRef)
+    kinds = {type(v) for v in present if isinstance(v, held)}
+    return len(kinds) == 1 and all(
+        v.value is None
+        if isinstance(v, Static)
+        else isinstance(v, held) or (isinstance(v, Value) and is_of_containers(v.type))
+        for v in present
+    )
+
+
+def is_of_containers(kind: Type) -> bool:
+    """Whether values of a type are containers at run time, or may be."""
+    return isinstance(kind, (Optional, TupleType, ListType, DictType))
 
 
 def _is_nothing(value: Any) -> bool:

@@ -295,7 +295,19 @@ def _shares(low: Lowering, atoms: list[Atom]) -> bool:
     return not all(arrays.is_fresh(low, a) for a in arrays_)
 
 
+def _of_arrays(low: Lowering, value: Abstract) -> Abstract:
+    """A result with arrays in place of buffers: their places are of no meaning outside."""
+    match value:
+        case ArrayRef():
+            low.freeze(value)
+            return low.read(value)
+        case TupleRef(items=items, cls=cls):
+            return TupleRef(tuple(_of_arrays(low, item) for item in items), cls)
+    return value
+
+
 def _forced(merger: Merger, low: Lowering, value: Abstract) -> Any:
+    value = _of_arrays(low, value)
     if isinstance(value, (ListRef, DictRef)):
         merged = merger.merge_contents([low.contents(value)], "out")
         return low.new_list(merged) if isinstance(value, ListRef) else low.new_dict(merged)

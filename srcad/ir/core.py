@@ -352,6 +352,13 @@ def select(test: Any, then: Any, orelse: Any) -> Any:
     return then if test else orelse
 
 
+def makes_tuple(callee: Any) -> bool:
+    """Whether a call makes a tuple of its arguments: that of a namedtuple's class does too."""
+    return callee is make_tuple or (
+        isinstance(callee, type) and issubclass(callee, tuple) and hasattr(callee, "_fields")
+    )
+
+
 def raise_error(error: BaseException | type[BaseException], cause: Any = None) -> None:
     """``raise error from cause``"""
     raise error

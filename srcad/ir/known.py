@@ -77,6 +77,8 @@ def _split_type(array: Atom, sections: Atom, axis: Atom | None = None) -> Type |
         return None
     if not isinstance(along, int) or not isinstance(sections.value, (int, list, tuple)):
         return None
+    if not -len(kind.dims) <= along < len(kind.dims):
+        return None
     dims: list[Size] = list(kind.dims)
     dims[along] = None
     many = sections.value
@@ -603,6 +605,8 @@ def known_type(
 ) -> Type | None:
     """The type of a call's result by rule, if there is one for it."""
     rule = _RULES.get(callee) if hashable(callee) else None
+    if rule in (_split_type, _concatenated_type) and [name for name, _ in keywords] == ["axis"]:
+        return rule(*args, axis=keywords[0][1])
     if rule is None or (keywords and rule not in (_cross_type, _sorted_type)):
         return None
     return rule(*args)

@@ -327,7 +327,7 @@ def join(a: Type, b: Type) -> Type:
             Number(kind=kind),
         ):
             # a Python number or a NumPy scalar: a NumPy float64 is a Python float
-            if dtype == "float64" and kind != "bool":
+            if (dtype == "float64" and kind != "bool") or (dtype == "int64" and kind == "int"):
                 return NumPyScalar(dtype)
             return UNKNOWN
         case (NumPyScalar(dtype=x), NumPyScalar(dtype=y)):

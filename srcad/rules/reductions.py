@@ -326,10 +326,12 @@ def average(a, axis=None, weights=None, keepdims=False, *, da, dweights, out):
     else:
         places = axis if isinstance(axis, tuple) else (axis,)
         along = [k % np.ndim(a) for k in places]
-        order = np.argsort(along)
         size = [np.shape(a)[k] if k in along else 1 for k in range(np.ndim(a))]
-        w = np.reshape(np.transpose(weights, order), size)
-        dw = np.reshape(np.transpose(dweights, order), size)
+        w, dw = weights, dweights
+        if len(along) > 1:
+            order = np.argsort(along)
+            w, dw = np.transpose(w, order), np.transpose(dw, order)
+        w, dw = np.reshape(w, size), np.reshape(dw, size)
     change = w * da + (a - kept(out, axis, keepdims)) * dw
     scale = np.sum(np.broadcast_to(w, np.shape(a)), axis, keepdims=keepdims)
     return np.sum(change, axis, keepdims=keepdims) / scale
@@ -346,7 +348,8 @@ def median(a, axis=None, keepdims=False, *, da, out):
     order = np.argsort(x, axis=0, kind="stable")
     changes = evened(in_order(along_first(da, axis), order), in_order(x, order), 0)
     n = np.shape(x)[0]
-    return np.reshape(np.mean(changes[(n - 1) // 2 : n // 2 + 1], 0), np.shape(out))
+    low, high = (n - 1) // 2, n // 2 + 1
+    return np.reshape(np.sum(changes[low:high], 0) / (high - low), np.shape(out))
 
 
 STEPS = ("lower", "higher", "nearest", "midpoint")

@@ -184,6 +184,8 @@ class Adjoints:
             found: Atom = state
             return found
         kind = atom_type(value)
+        if isinstance(kind, Optional):
+            kind = kind.item
         assert isinstance(kind, TupleType)
         parts: list[Atom] = []
         for k, (item, part) in enumerate(zip(kind.items, state.items, strict=True)):
@@ -284,13 +286,16 @@ class Adjoints:
 
     def add_part(self, target: Value, index: int, term: Atom) -> None:
         """A contribution to one item of a tuple."""
-        kind = target.type
+        kind = target.type.item if isinstance(target.type, Optional) else target.type
         assert isinstance(kind, TupleType)
         if not is_differentiable(kind.items[index]) or not self.active(target):
             return
         items: list[Any] = [None] * len(kind.items)
         items[index % len(items)] = term
         parts = Parts(tuple(items))
+        if isinstance(target.type, Optional):  # here it is not None, elsewhere it may be
+            self.add(target, self.atom(parts, target))
+            return
         state = self.get(target)
         self.states[target] = parts if state is None else self._sum(state, parts, target)
 
@@ -340,7 +345,11 @@ class Adjoints:
                 old = b.apply_typed(dict.get, (current, index), item)
             else:
                 old = b.apply(operator.getitem, current, index)
-            new = b.apply_typed(runtime.add, (old, term), item)
+            new = None
+            if isinstance(kind, ListType) and self._items_exist(target):
+                new = spaces.sum_of_numbers(b, old, term)
+            if new is None:
+                new = b.apply_typed(runtime.add, (old, term), item)
             return b.update(operator.setitem, current, index, new)
         return b.accumulate(current, index, term, hint)
 

@@ -34,11 +34,14 @@ from srcad.ir.types import (
 
 
 def refuse_input(low: Lowering, name: str, what: str, hint: str) -> NoReturn:
-    """Refuse a derivative by an argument that has none."""
+    """Refuse a derivative by an argument, or by a part of one, that has none."""
+    apart = (
+        f"leave {name} out of argnums"
+        if name.isidentifier()
+        else f"pass {name} in an argument of its own, which argnums leaves out"
+    )
     raise NotDifferentiable(
-        low.place(),
-        f"{name} is {what}: a derivative by it is not defined",
-        f"{hint}, or leave {name} out of argnums",
+        low.place(), f"{name} is {what}: a derivative by it is not defined", f"{hint}, or {apart}"
     )
 
 

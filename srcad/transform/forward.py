@@ -38,7 +38,7 @@ from srcad.ir import (
     With,
 )
 from srcad.ir.build import Builder
-from srcad.ir.core import Handler, make_dict, make_list, make_tuple, select
+from srcad.ir.core import Handler, make_dict, make_list, make_tuple, makes_tuple, select
 from srcad.ir.infer import atom_type
 from srcad.ir.places import place_of
 from srcad.ir.types import (
@@ -199,7 +199,7 @@ class Pusher:
 
     def push_apply(self, op: Apply, b: Builder) -> None:
         """The tangent of a call whose arguments have tangents."""
-        structural = _STRUCTURAL.get(op.callee)
+        structural = _STRUCTURAL.get(make_tuple if makes_tuple(op.callee) else op.callee)
         if structural is not None:
             self.set(op.result, structural(self, op, b))
             return
@@ -612,7 +612,8 @@ def _push_display(self: Pusher, op: Apply, b: Builder) -> Atom | None:
             parts.append(spaces.zeros(b, item))
         else:
             parts.append(Literal(None))
-    return b.apply_typed(op.callee, tuple(parts), spaces.tangent_type(op.result.type))
+    maker = make_tuple if makes_tuple(op.callee) else op.callee
+    return b.apply_typed(maker, tuple(parts), spaces.tangent_type(op.result.type))
 
 
 def _push_dict(self: Pusher, op: Apply, b: Builder) -> Atom | None:

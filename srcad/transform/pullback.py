@@ -23,7 +23,7 @@ from srcad.frontend import containers
 from srcad.frontend.abstract import Static, TupleRef
 from srcad.ir import Accumulate, Apply, Atom, If, Literal, Loc, Op, Value
 from srcad.ir.build import Builder
-from srcad.ir.core import make_dict, make_list, make_tuple, select
+from srcad.ir.core import make_dict, make_list, make_tuple, makes_tuple, select
 from srcad.ir.infer import atom_type
 from srcad.ir.places import place_of
 from srcad.ir.samples import draws
@@ -31,6 +31,7 @@ from srcad.ir.types import (
     Array,
     DictType,
     ListType,
+    Optional,
     TupleType,
     Type,
     Unknown,
@@ -145,8 +146,9 @@ class Transposer:
 
     def pull(self, op: Apply, ct: Any, adjoints: Adjoints) -> None:
         """Add the contributions of a call to the adjoints of its arguments."""
-        if op.callee in _STRUCTURAL:
-            _STRUCTURAL[op.callee](self, op, ct, adjoints)
+        structural = _structural(op.callee)
+        if structural is not None:
+            structural(self, op, ct, adjoints)
             return
         if rules.is_constant(op.callee):
             if makes_container(op):
@@ -255,7 +257,7 @@ class Transposer:
         if bound.op.callee is operator.getitem:
             target, index = bound.op.args
             assert isinstance(target, Value)
-            kind = target.type
+            kind = target.type.item if isinstance(target.type, Optional) else target.type
             match kind, index:
                 case TupleType(items=items), Literal(value=int(place)):
                     adjoints.add_part(target, place % len(items), ct)
@@ -474,7 +476,7 @@ def check_linear(
 def _check_linear_call(rule: Rule, op: Apply, dependent: dict[Value, None], inner: Builder) -> None:
     transpose = rules.lookup_transpose(op.callee)
     if transpose is None:
-        if op.callee not in _STRUCTURAL:
+        if _structural(op.callee) is None:
             name = getattr(op.callee, "__name__", repr(op.callee))
             _not_linear(rule, f"a differential goes through {name}, which is not declared linear")
         return
@@ -653,6 +655,10 @@ def _pull_get(transposer: Transposer, op: Apply, ct: Any, adjoints: Adjoints) ->
     entries, key, *_ = op.args
     if isinstance(entries, Value):
         adjoints.add_at(entries, key, adjoints.atom(ct, op.result))
+
+
+def _structural(callee: Any) -> Callable[[Transposer, Apply, Any, Adjoints], None] | None:
+    return _STRUCTURAL.get(make_tuple if makes_tuple(callee) else callee)
 
 
 _STRUCTURAL: dict[Any, Callable[[Transposer, Apply, Any, Adjoints], None]] = {

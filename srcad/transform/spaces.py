@@ -90,14 +90,28 @@ def zeros(b: Builder, like: Atom, hint: str = "", kind: Type | None = None) -> A
             return b.apply(make_list if cls is list else make_tuple, *parts)
         case ListType() if _is_empty(b.apply(len, like)):
             return b.apply_typed(make_list, (), tangent_type(kind), hint)
-        case ListType(item=Number() as item):
-            zero = Literal(0j if is_complex(item) else 0.0)
+        case ListType(item=item) if (zero := _zero_of_numbers(b, item)) is not None:
             one = b.apply_typed(make_list, (zero,), tangent_type(kind))
             return b.apply_typed(operator.mul, (one, b.apply(len, like)), tangent_type(kind), hint)
         case DictType():
             return b.apply_typed(make_dict, (), tangent_type(kind), hint)
     maker = runtime.shadow if isinstance(kind, Unknown) else runtime.zeros_like
     return b.apply_typed(maker, (like,), tangent_type(kind), hint)
+
+
+def _zero_of_numbers(b: Builder, kind: Type) -> Atom | None:
+    """The zero of a number, or of a tuple of numbers; None for other types."""
+    match kind:
+        case Number():
+            return Literal(0j if is_complex(kind) else 0.0)
+        case TupleType(items=items) if kind.cls is not list and all(map(_is_number, items)):
+            parts = (_zero_of_numbers(b, k) if is_differentiable(k) else None for k in items)
+            return b.apply(make_tuple, *(Literal(None) if p is None else p for p in parts))
+    return None
+
+
+def _is_number(kind: Type) -> bool:
+    return isinstance(kind, Number)
 
 
 def copied(b: Builder, array: Atom, kind: Type, hint: str, *, in_order: bool) -> Value:
@@ -188,6 +202,8 @@ def add(b: Builder, x: Atom, y: Atom, like: Atom, hint: str = "") -> Atom:
     kind = atom_type(x)
     if may_be_missing(b, like) and kind != NONE:
         return b.apply_typed(runtime.add, (x, y), kind, hint)
+    if (total := sum_of_numbers(b, x, y)) is not None:
+        return total
     match kind:
         case ListType() | TupleType() | DictType() | Unknown() | Optional():
             return b.apply_typed(runtime.add, (x, y), kind, hint)
@@ -200,6 +216,20 @@ def add(b: Builder, x: Atom, y: Atom, like: Atom, hint: str = "") -> Atom:
     if isinstance(whole, Array) and kind == whole and dtype_of(atom_type(y)) == whole.dtype:
         total.type = whole  # whatever sizes of a term are not known: it is an adjoint of the same
     return total
+
+
+def sum_of_numbers(b: Builder, x: Atom, y: Atom) -> Atom | None:
+    """The sum of two adjoints of a tuple, written out; None if more than numbers are in them."""
+    kind = atom_type(y)
+    if not isinstance(kind, TupleType) or atom_type(x) != kind or kind.cls is not tuple:
+        return None
+    if not all(isinstance(item, Number) or item == NONE for item in kind.items):
+        return None
+    terms: list[Atom] = []
+    for k, item in enumerate(kind.items):
+        p, q = (b.apply(operator.getitem, part, Literal(k)) for part in (x, y))
+        terms.append(Literal(None) if item == NONE else b.apply(operator.add, p, q))
+    return b.apply(make_tuple, *terms)
 
 
 def widened(b: Builder, tangent: Atom, value: Atom, kind: Type) -> Atom:

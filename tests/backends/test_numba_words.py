@@ -24,7 +24,11 @@ CASES = []
 
 
 def case(*args):
-    return lambda function: CASES.append((function, args))
+    def register(function):
+        CASES.append((function, args))
+        return function
+
+    return register
 
 
 @case(X)
@@ -447,6 +451,92 @@ def count_nonzero(x):
     return np.count_nonzero(x > 0) * x[0]
 
 
+@case(x)
+def types_of_python_as_dtypes(x):
+    places = np.zeros((len(x), 2), dtype=int)
+    places[1:, 1] = 1
+    chosen = np.zeros(len(x), dtype=bool)
+    chosen[1] = True
+    z = np.zeros(len(x), dtype=complex)
+    z[:] = x * 1j
+    turned = np.array([1, -1]).astype(complex)
+    return np.sum(x[places[:, 1]] * np.full(len(x), 2, dtype=float)) + np.sum(
+        np.abs(z[chosen] * turned[0])
+    )
+
+
+@case(x)
+def integers_in_products(x):
+    k = np.arange(5)
+    return x @ k + (k @ x) ** 2 + np.sum(np.dot(np.arange(10).reshape(2, 5), x) ** 2)
+
+
+@case(S, x[:3])
+def diagonals(S, x):
+    return np.sum(np.diagonal(S) * x) + np.sum(np.diagflat(x) @ S) + np.trace(np.diag(x) @ S)
+
+
+@case(X, x[:4])
+def average_of_rows(X, x):
+    mean = np.average(X, axis=0, weights=x**2)
+    return mean @ mean
+
+
+@case(X)
+def covariance(X):
+    return np.sum(np.cov(X, rowvar=False) ** 2)
+
+
+@case(x)
+def joined_by_r_(x):
+    ends = np.r_[x[-1], x, 0.0]
+    return np.sum(ends[1:] * ends[:-1]) + np.bincount(np.r_[idx, idx], minlength=5) @ x
+
+
+@case(X)
+def taken(X):
+    return np.sum(np.take(X, idx, axis=0) ** 2) + np.sum(X.take(idx, axis=1))
+
+
+@case(X)
+def windows(X):
+    seen = np.lib.stride_tricks.sliding_window_view(X, (2, 2))
+    return np.sum(seen[:, :, 0, 1] ** 2 * seen[:, :, 1, 0])
+
+
+@case(x)
+def tapers(x):
+    n = len(x)
+    return np.sum(np.hamming(n) * x) ** 2 + np.sum(np.hanning(n) * x**2) + np.blackman(5) @ x
+
+
+@case(x)
+def powers_side_by_side(x):
+    return np.sum(np.vander(x, 3)) ** 2 + np.sum(np.vander(x, 4, increasing=True)[:, 2])
+
+
+@case(x)
+def under_errstate(x):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        y = np.where(np.abs(x) > 0.1, 1 / x, 0.0)
+        total = 0.0
+        for v in x:
+            total += v * v
+    return np.sum(y) * total
+
+
+@case(x)
+def clipped_numbers(x):
+    k = int(np.clip(x[0] * 3, 0, 2))
+    return x[k] ** 2 + np.clip(x[1], -1, 1)
+
+
+@case(x)
+def conjugated_by_method(x):
+    z = x * (1 + 2j)
+    return np.abs(np.sum(z.conj() * z * z[0]))
+
+
 @pytest.mark.parametrize(("function", "args"), CASES, ids=lambda c: getattr(c, "__name__", ""))
 def test_in_other_words(function, args, monkeypatch):
     plain = srcad.value_and_grad(function)(*args)
@@ -485,6 +575,9 @@ def scattered(x, idx):
         (srcad.hessian, of_a_matrix, (X,)),
         (srcad.hessian, chain, (x,)),
         (srcad.value_and_grad, scattered, (x, idx)),
+        (srcad.value_and_grad, types_of_python_as_dtypes, (x,)),
+        (srcad.value_and_grad, integers_in_products, (x,)),
+        (srcad.value_and_grad, under_errstate, (x,)),
     ],
 )
 def test_compiled(transform, function, args):

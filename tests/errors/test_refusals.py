@@ -90,7 +90,11 @@ def test_arguments_in_containers():
     refused(lambda: grad({"a": [1, 2.0], "b": 2.0}), "p['a'] is a list with integers")
     refused(lambda: grad({"a": [1, 2], "b": 2.0}), "p['a'] is a list of int", "1.0 for 1")
     refused(lambda: grad({"a": (1.0, 2), "b": 2.0}), "p['a'][1] is an int")
-    refused(lambda: grad({"a": (1.0, "s"), "b": 2.0}), "p['a'][1] is a str")
+    refused(
+        lambda: grad({"a": (1.0, "s"), "b": 2.0}),
+        "p['a'][1] is a str",
+        "pass p['a'][1] in an argument of its own",
+    )
     refused(lambda: grad({"a": (1.0, False), "b": 2.0}), "p['a'][1] is a bool")
     refused(lambda: grad({"a": (1.0,), "b": np.arange(2)}), "p['b'] is an array of dtype int64")
     refused(lambda: srcad.grad(lambda s: s.scale)(Settings(1.0, 2)), "s.count is an int", place="s")
@@ -498,3 +502,29 @@ def writes_into_rows_that_were_picked(x):
 def test_a_row_picked_at_a_run_time_index_is_not_written_any_more():
     with pytest.raises(UnsupportedSyntax, match="something else may also refer to"):
         srcad.grad(writes_into_rows_that_were_picked)(1.1)
+
+
+def kept_list(x):
+    last, now, total = None, [0.0, 0.0], 0.0
+    for k in range(len(x)):
+        now[0] = x[k] ** 2
+        if last is not None:
+            total += last[0] * x[0]
+        last = now
+    return total
+
+
+def kept_array_in_a_tuple(x):
+    last, now, total = None, np.zeros(2), 0.0
+    for k in range(len(x)):
+        now[0] = x[k] ** 2
+        if last is not None:
+            total += last[0][0] * x[0]
+        last = (now, k)
+    return total
+
+
+@pytest.mark.parametrize("function", [kept_list, kept_array_in_a_tuple])
+def test_what_a_name_that_was_none_refers_to_is_not_changed(function):
+    with pytest.raises(UnsupportedSyntax, match="something else may also refer to"):
+        srcad.grad(function)(np.array([0.7, 0.6, 0.5]))

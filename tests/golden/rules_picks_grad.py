@@ -15,16 +15,13 @@ def rules_picks_grad(x, i, f):
     # ---- reverse sweep
     # line 362: return np.sum(chosen) + np.sort(x) @ lines + np.median(x)
     argsort = np.argsort(x, axis=0, kind='stable')
-    item = x[argsort]
-    item2 = x[argsort]
     size = len(x)
     quot = (size - 1) // 2
     total = size // 2 + 1
-    quot2 = 1.0 / len(runtime.evened(item, item2, 0)[quot:total])
-    zeros = np.zeros(len(item))
-    zeros[quot:total] = quot2
+    zeros = np.zeros(len(x[argsort]))
+    zeros[quot:total] = 1.0 / (total - quot)
     x_bar = np.zeros(size)
-    np.add.at(x_bar, argsort, runtime.evened(zeros, item2, 0))
+    np.add.at(x_bar, argsort, runtime.evened(zeros, x[argsort], 0))
     item = runtime.evened(lines, sort, -1)[np.argsort(np.argsort(x, kind='stable'))]
     x_bar += item
     # line 361: lines = np.interp(x, np.array([-2.0, 0.0, 2.5]), f)

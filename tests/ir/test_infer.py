@@ -10,7 +10,7 @@ import srcad
 from srcad.ir import Literal, Value
 from srcad.ir.infer import result_type
 from srcad.ir.known import picked_type
-from srcad.ir.types import BOOL, FLOAT, INT, Array, Dim, Opaque, TupleType
+from srcad.ir.types import BOOL, FLOAT, INT, Array, Dim, NumPyScalar, Opaque, TupleType
 
 
 def test_equal_literals_of_different_types():
@@ -124,3 +124,17 @@ def test_what_lists_pick(index):
     assert len(found.dims) == len(wanted)
     assert all(have in (None, want) for have, want in zip(found.dims, wanted, strict=True))
     assert found.dims.count(None) == sum(isinstance(p, slice) for p in index)
+
+
+def test_an_axis_by_name_is_as_known_as_one_by_position():
+    n = Dim("n")
+    args = (Value("x", Array("float64", (3, n))), Literal(2))
+    by_name = result_type(np.split, args, (("axis", Literal(1)),))
+    assert by_name == result_type(np.split, (*args, Literal(1)))
+    assert by_name == TupleType((Array("float64", (3, None)),) * 2, list)
+
+
+def test_an_integer_of_python_or_numpy_is_an_integer():
+    found, bound = Value("i", NumPyScalar("int64")), Value("n", INT)
+    assert result_type(max, (found, Literal(0))) == NumPyScalar("int64")
+    assert result_type(min, (found, bound)) == NumPyScalar("int64")

@@ -660,3 +660,34 @@ def functions_zipped_with_an_array(w):
 @case((np.array([0.7, 1.3, 0.4]),), ([0.7, 1.3, 0.4],))
 def star_in_a_display(p):
     return np.sum(np.array((*p, 1.0)) ** 3) + sum([*p][1:])
+
+
+def _halved(v, n):
+    if n == 0:
+        last = v.copy()
+        last[1] = 2 * v[0]
+        return last
+    rest = _halved(v * 0.5, n - 1)
+    return rest * v + rest[0]
+
+
+@case((np.array([0.7, 0.6, 0.9]), 2), (np.array([0.7, 0.6, 0.9]), 0))
+def recursion_that_ends_with_a_written_array(x, n):
+    return _halved(x, n)
+
+
+def _written_and_a_number(v, n):
+    if n == 0:
+        last = np.zeros(3)
+        last[1] = 2 * v[0]
+        return last, v[1]
+    array, number = _written_and_a_number(v * 1.1, n - 1)
+    out = array.copy()
+    out[2] += number
+    return out, number * v[0]
+
+
+@case((np.array([0.7, 0.6, 0.9]), 2))
+def recursion_that_returns_a_written_array_and_a_number(x, n):
+    array, number = _written_and_a_number(x, n)
+    return np.sum(array**2) * number

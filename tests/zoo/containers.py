@@ -1,6 +1,7 @@
 """Lists, tuples, dicts, named tuples and dataclasses: built, read, changed, nested, aliased."""
 
 import copy
+import itertools
 import math
 from collections import namedtuple
 from dataclasses import dataclass, replace
@@ -747,3 +748,152 @@ def constant_arrays_put_on_a_stack_in_a_loop(x, n):
             stack.append(x * x)
             stack.append(np.array([1.3, 0.7]))
     return stack[-1] * stack[0] * stack[n // 2]
+
+
+@case((np.array([0.7, 0.6, 0.9]), 3), (np.array([0.7, 0.6, 0.9]), 1))
+def best_pair_so_far_or_none(x, n):
+    best = None
+    for k in range(n):
+        cost = (x[k] - 0.5) ** 2
+        if best is None or cost < best[0]:
+            best = (cost, k)
+    cost, k = best
+    return cost * x[k] + best[1]
+
+
+@case((np.array([0.7, 0.6, 0.9]), 3), (np.array([0.7, 0.6, 0.9]), 0))
+def best_pair_found_or_a_return_of_something_else(x, n):
+    best = None
+    for k in range(n):
+        cost = (x[k] - 0.5) ** 2
+        if best is not None and cost > best[0]:
+            continue
+        best = cost, x * k, (2.0, k)
+    if best is None:
+        return x[0]
+    return best[0] * np.sum(best[1] ** 2)
+
+
+@case((np.array([0.7, 0.6, 0.9]), 3))
+def pair_of_the_iteration_before(x, n):
+    last = None
+    total = 0.0
+    for k in range(n):
+        now = (x[k], x[k] ** 2)
+        if last is not None:
+            total += now[0] * last[1]
+        last = now
+    return total + last[0]
+
+
+@case((np.array([0.7, 0.6, 0.9]), 3))
+def best_list_and_dict_or_none(x, n):
+    best, known = None, None
+    for k in range(n):
+        cost = (x[k] - 0.5) ** 2
+        if best is None or cost < best[0]:
+            best = [cost, x * k]
+            known = {"cost": cost, "at": x[k]}
+    return best[0] + np.sum(best[1] ** 2) + known["cost"] * known["at"]
+
+
+@case((np.array([0.7, 0.6, 0.9]), 3))
+def best_written_array_or_none(x, n):
+    best = None
+    for k in range(n):
+        row = np.zeros(3)
+        row[0] = x[k] * 2
+        row[1] = x[0]
+        if best is None or row.sum() < best.sum():
+            best = row
+    return best
+
+
+def _first_above(x, limit):
+    for k in range(4):
+        value = x * k - 1
+        if value > limit:
+            return value, k
+    return None
+
+
+@case((0.7, 0.0), (0.7, 5.0))
+def pair_or_none_from_a_helper(x, limit):
+    found = _first_above(x, limit)
+    if found is None:
+        return x * limit
+    value, k = found
+    return value**2 * k
+
+
+@case((np.array([0.7, 0.6, 0.9]),))
+def tuples_of_a_list_read_by_index(x):
+    pairs = [(a, k, a * a) for k, a in enumerate(x)]
+    total = 0.0
+    for i in range(len(pairs)):
+        for j in range(len(pairs)):
+            a, k, _ = pairs[i]
+            _, _, d = pairs[j]
+            total += a * d * k
+    return total
+
+
+@case((np.array([0.7, 0.6, 0.9]),))
+def products_of_tuples_of_a_list(x):
+    pairs = [(a, k, a * a) for k, a in enumerate(x)]
+    total = 0.0
+    for (a, k, b), (c, _, d) in itertools.product(pairs, pairs):
+        total += a * d * k + math.sin(b * c)
+    return total
+
+
+@case((np.array([0.7, 0.6, 0.9]),))
+def named_tuples_in_a_list_of_unknown_length(x):
+    points = [Point(k, a) for k, a in enumerate(x)]
+    points.append(Point(2, x[0] * x[1]))
+    for k in range(len(points)):
+        points[k] = points[k]._replace(y=points[k].y * 2)
+    last = points[-1]
+    return sum(p.y**2 * p.x for p in points) * last.y * points[0][1]
+
+
+@case((np.array([0.7, 0.6, 0.9]),))
+def best_named_tuple_or_none(x):
+    best = None
+    for a in x:
+        point = Point((a - 0.5) ** 2, x * a)
+        if best is None or point.x < best.x:
+            best = point
+    return best.x * best.y
+
+
+@dataclass
+class Particle:
+    x: float
+    v: float = 0.0
+
+    def push(self, force, step=0.1):
+        self.v += step * force
+        self.x += step * self.v
+
+
+@case((np.array([0.7, 0.6, 0.9]),))
+def objects_in_a_list_that_change(x):
+    particles = [Particle(x[k] * k) for k in range(3)]
+    for _ in range(2):
+        for p in particles:
+            for other in particles:
+                if other is not p:
+                    p.push((other.x - p.x) ** 2)
+    return sum(p.x * p.v for p in particles)
+
+
+@case((np.array([0.7, 0.6, 0.9]),))
+def objects_put_into_a_list_and_a_dict_in_a_loop(x):
+    states, named = [Particle(x[0])], {}
+    for k, name in enumerate(("a", "b", "c")):
+        last = states[-1]
+        states.append(Particle(last.x + last.v * x[k], last.v - last.x * x[1]))
+        named[name] = states[-1]
+    named["a"].push(x[2])
+    return states[-1].x + sum(s.v**2 for s in states) + named["b"].x * states[1].x

@@ -283,3 +283,14 @@ def clipped_rows_written(m):
 @case((np.array([2.0, 1.0, 3.0]), np.array([0.0, 0.0, 1.0])), argnums=0)
 def places_of_entries_that_are_not_zero(x, flags):
     return x[np.nonzero(flags)] * np.array([1.0, 2.0, 3.0]) * x + x
+
+
+@case((np.array([0.0, 1.0, 2.5, 4.0]), np.array([0.3, 0.5, 0.9, 0.2]), 1.7))
+def places_that_were_searched_and_bounded(x, y, t):
+    n = len(x)
+    total = 0.0
+    for u in (t, t * 0.5, t * 2):
+        i = min(max(np.searchsorted(x, u) - 1, 0), n - 2)
+        total += y[i] + (y[i + 1] - y[i]) / (x[i + 1] - x[i]) * (u - x[i]) * i
+    k = np.argmax(y) if total > 1 else 0
+    return total * y[k] ** 2 * (k + 1)

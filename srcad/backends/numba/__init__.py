@@ -59,6 +59,7 @@ from srcad.backends.numba.tapes import tapes_to_arrays
 from srcad.backends.numba.unbound import flag_unbound
 from srcad.backends.numba.undefined import define_all
 from srcad.backends.numba.vectors import vectorise
+from srcad.backends.numba.warnings import without_errstate
 from srcad.backends.numba.written_out import write_out
 from srcad.codegen import Decorator
 from srcad.errors import NotCompilable
@@ -142,6 +143,7 @@ def for_numba(function: Function) -> tuple[Function, frozenset[str]]:
 
 def _legal(function: Function) -> Function:
     function = replace(function, calls=())  # functions that call themselves: refused below
+    function = without_errstate(function)
     function = array_indices_as_loops(write_out(function))
     function = check_integers(write_out_sums(function))
     function = pack_after_branches(flag_unbound(lists_to_arrays(function)))

@@ -57,7 +57,9 @@ def define(*functions: Callable[..., Any]) -> Callable[[Callable[..., Any]], Cal
 def reshape(a, shape):
     if isinstance(shape, list):
         return np.reshape(a, tuple(shape))
-    return a if isinstance(shape, tuple) and len(shape) == 0 and np.ndim(a) == 0 else NotImplemented
+    if isinstance(shape, tuple) and len(shape) == 0:
+        return a[(0,) * np.ndim(a)] if np.ndim(a) > 0 else a
+    return NotImplemented
 
 
 @define(np.moveaxis)
@@ -88,6 +90,41 @@ def fliplr(m):
 @define(np.flipud)
 def flipud(m):
     return m[::-1]
+
+
+@define(np.atleast_1d)
+def atleast_1d(*arys):
+    return (
+        (np.array([arys[0]]) if np.ndim(arys[0]) == 0 else arys[0])
+        if len(arys) == 1
+        else NotImplemented
+    )
+
+
+@define(np.atleast_2d)
+def atleast_2d(*arys):
+    if len(arys) != 1 or np.ndim(arys[0]) == 0:
+        return NotImplemented
+    return arys[0][None] if np.ndim(arys[0]) == 1 else arys[0]
+
+
+@define(type(np.r_).__getitem__)
+def concatenator(self, key):
+    if self is not np.r_ or not isinstance(key, tuple):
+        return NotImplemented
+    return np.concatenate([np.atleast_1d(item) for item in key])
+
+
+@define(np.take, np.ndarray.take)
+def take(a, indices, axis=None):
+    if axis is None:
+        return np.ravel(a)[indices]
+    return a[along(axis, indices, np.ndim(a))]
+
+
+@define(np.diagonal)
+def diagonal(a, offset=0):
+    return np.diag(a, offset) if np.ndim(a) == 2 else NotImplemented
 
 
 @define(np.split)
@@ -379,6 +416,11 @@ def sinc(x):
     return np.sin(y) / y
 
 
+@define(np.ndarray.conj, np.ndarray.conjugate)
+def conj(self):
+    return np.conjugate(self)
+
+
 @define(np.float_power)
 def float_power(x1, x2):
     return np.power(x1, x2)
@@ -391,10 +433,12 @@ def float_power(x1, x2):
 def astype(self, dtype):
     if np.iscomplexobj(self):
         return NotImplemented
-    if dtype is float or dtype is np.float64:
+    if dtype is float or np.dtype(dtype) == np.float64:
         return self * 1.0
     if dtype is bool or dtype is np.bool_:
         return self != 0
+    if dtype is complex:
+        return self.astype(np.complex128)
     return self.astype(np.int64) if dtype is int else NotImplemented
 
 
@@ -416,6 +460,37 @@ def eye(N, M=None, k=0, dtype=None):
     if dtype is bool or dtype is np.bool_:
         return np.arange(N)[:, None] == np.arange(columns)
     return np.eye(N, columns) if np.dtype(dtype) == np.float64 else NotImplemented
+
+
+@define(np.diagflat)
+def diagflat(v):
+    return np.diag(np.ravel(v))
+
+
+@define(np.vander)
+def vander(x, N=None, increasing=False):
+    if N is None or not is_literal(N):
+        return NotImplemented
+    columns = [x * 0.0 + 1.0]
+    for _ in range(N - 1):
+        columns.append(columns[-1] * x)
+    return np.stack(columns if increasing else columns[::-1], -1)
+
+
+@define(np.hanning)
+def hanning(M):
+    return 0.5 + 0.5 * np.cos(np.pi * np.arange(1 - M, M, 2) / max(M - 1, 1))
+
+
+@define(np.hamming)
+def hamming(M):
+    return 0.54 + 0.46 * np.cos(np.pi * np.arange(1 - M, M, 2) / max(M - 1, 1))
+
+
+@define(np.blackman)
+def blackman(M):
+    place = np.pi * np.arange(1 - M, M, 2) / max(M - 1, 1)
+    return 0.42 + 0.5 * np.cos(place) + 0.08 * np.cos(2.0 * place)
 
 
 @define(np.tile)

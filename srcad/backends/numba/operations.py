@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import builtins
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -37,7 +37,7 @@ from srcad.ir import (
 from srcad.ir.core import assert_true, make_list, make_tuple, raise_error, select
 from srcad.ir.infer import atom_type
 from srcad.ir.sharing import Sharing, views
-from srcad.ir.types import BOOL, Array, Number, Opaque, TupleType, Type
+from srcad.ir.types import BOOL, Array, Number, Opaque, TupleType, Type, dtype_of, rank
 from srcad.ir.walk import all_ops, blocks, map_blocks, operands, without_ops
 
 
@@ -156,6 +156,14 @@ class _Rewriter:
             op = replace(op, args=tuple(args))
         if op.callee is np.reshape and self._may_have_gaps(op.args[0]):
             op = replace(op, args=(_dense(op.args[0], op, writer), *op.args[1:]))
+        if op.callee in _MAKERS:
+            op = replace(
+                op,
+                args=tuple(map(_as_dtype, op.args)),
+                keywords=tuple((name, _as_dtype(a)) for name, a in op.keywords),
+            )
+        if op.callee in _PRODUCTS:
+            op = replace(op, args=tuple(_of_one_dtype(op, writer)))
         if op.callee in _PRODUCTS and isinstance(op.result.type, Array):
             args = (_dense(a, op, writer) if self._has_gaps(a) else a for a in op.args)
             op = replace(op, args=tuple(args))
@@ -172,6 +180,31 @@ class _Rewriter:
 
 
 _PRODUCTS = (operator.matmul, np.dot)
+_MAKERS = (
+    *(np.zeros, np.ones, np.empty, np.full, np.array, np.asarray, np.ndarray.astype),
+    *(np.zeros_like, np.ones_like, np.empty_like, np.full_like),
+)
+"""Functions that are given a dtype, for which Numba does not take Python's types."""
+_DTYPES = {float: np.float64, int: np.int64, bool: np.bool_, complex: np.complex128}
+
+
+def _as_dtype(atom: Atom) -> Atom:
+    """NumPy's type for one of Python's."""
+    if isinstance(atom, Literal) and isinstance(atom.value, type):
+        return Literal(_DTYPES.get(atom.value, atom.value))
+    return atom
+
+
+def _of_one_dtype(op: Apply, writer: Writer) -> Iterator[Atom]:
+    """The factors of a real product, integers among them as floats: BLAS has no others."""
+    kinds = [dtype_of(atom_type(a)) for a in op.args]
+    for atom, kind in zip(op.args, kinds, strict=True):
+        made = atom_type(atom)
+        if kind in ("int64", "bool") and "float64" in kinds and isinstance(made, Array):
+            whole = Array("float64", made.dims)
+            yield writer.apply(operator.mul, atom, Literal(1.0), kind=whole, loc=op.loc)
+        else:
+            yield atom
 
 
 def _dense(atom: Atom, op: Apply, writer: Writer) -> Atom:
@@ -264,6 +297,15 @@ def _to_array(op: Apply, writer: Writer) -> Atom | None:
     return None
 
 
+def _clip(op: Apply, writer: Writer) -> Atom | None:
+    """Of a number: Numba has that of arrays."""
+    if len(op.args) != 3 or any(rank(atom_type(a)) != 0 for a in op.args):
+        return None
+    kind = op.result.type
+    low = writer.apply(np.maximum, op.args[0], op.args[1], kind=kind, loc=op.loc)
+    return writer.apply(np.minimum, low, op.args[2], kind=kind, loc=op.loc)
+
+
 def _to_list(op: Apply, writer: Writer) -> Atom | None:
     kind = atom_type(op.args[0])
     if isinstance(kind, Array) and kind.dims is not None and len(kind.dims) == 1:
@@ -282,6 +324,7 @@ _REWRITES: dict[Callable[..., object], Callable[[Apply, Writer], Atom | None]] =
     runtime.own: _copied,
     runtime.copied: _copied,
     np.array: _to_array,
+    np.clip: _clip,
     np.ndarray.tolist: _to_list,
 }
 

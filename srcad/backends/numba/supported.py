@@ -165,7 +165,7 @@ _KEYWORDS: dict[Any, set[str]] = {
     **{f: {"dtype"} for f in (np.zeros, np.ones, np.empty, np.full, np.array, np.asarray)},
     np.stack: {"axis"},
     np.argsort: {"kind"},
-    np.bincount: {"weights"},
+    np.bincount: {"weights", "minlength"},
 }
 
 
@@ -246,7 +246,7 @@ def _call_reason(op: Apply) -> str | None:
         return "a norm with such a name"
     if callee is np.ndarray.astype:
         is_known = len(op.args) == 2 and isinstance(op.args[1], Literal) and not op.keywords
-        known = is_known and op.args[1].value is np.int64  # type: ignore[union-attr]
+        known = is_known and op.args[1].value in (np.int64, np.complex128)  # type: ignore[union-attr]
         return None if known else "a conversion to such a type"
     if isinstance(callee, np.ufunc):
         if op.keywords or len(op.args) != callee.nin:

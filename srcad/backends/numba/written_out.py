@@ -42,12 +42,14 @@ def write_out(function: Function) -> Function:
         body = pass_.block(function.body)
         if not pass_.names:
             break
-        body = _renamed(body, pass_.names)
+        body = renamed(body, pass_.names)
         function = remove_dead_code(fold_control(replace(function, body=body)))
     return function
 
 
-def _renamed(body: Block, names: dict[Value, Atom]) -> Block:
+def renamed(body: Block, names: dict[Value, Atom]) -> Block:
+    """The block with other atoms in place of some values."""
+
     def read(atom: Atom) -> Atom:
         while isinstance(atom, Value) and atom in names:
             atom = names[atom]
