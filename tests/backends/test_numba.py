@@ -438,21 +438,14 @@ def test_results_are_made_by_the_caller():
     assert not any(np.shares_memory(a, b) for a in slopes for b in (*again, x, k))
 
 
-def test_rows_of_a_tape_are_made_by_the_caller():
-    u, args = np.array([0.0, 1.0, 0.0, 2.0]), (0.1, 3)
+def test_results_of_a_size_that_no_array_has():
+    def power(n, x):
+        return np.sum(np.full(n, 2.0) * x) * np.ones(n)
 
-    def warmed(u, k, steps):
-        u = u.copy()
-        for _ in range(steps):
-            u[1:-1] += k * (u[2:] - 2.0 * u[1:-1] + u[:-2])
-        return np.sum(u**2)
-
-    gradient = srcad.grad(warmed, argnums=1, backend="numba")
-    same(srcad.grad(warmed, argnums=1)(u, *args), gradient(u, *args))
-    _, entry = gradient.source.split("def warmed_grad(")
-    assert "stack = np.empty((steps, u.shape[0] - 2))" in entry
-    with pytest.warns(SlowFallback):
-        assert gradient(u, 0.1, -2) == 0.0
+    jacobian = srcad.jacrev(power, argnums=1, backend="numba")
+    same(np.array([6.0, 6.0, 6.0]), jacobian(3, 1.5))
+    with pytest.raises(ValueError, match="negative"):
+        jacobian(-1, 1.5)
 
 
 def test_results_that_change_places():
