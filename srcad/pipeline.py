@@ -44,6 +44,7 @@ from srcad.passes.fuse import fused
 from srcad.passes.indices import write_out_indices
 from srcad.passes.inplace import tidy_writes
 from srcad.passes.ownership import own_results
+from srcad.passes.radii import write_out_radii
 from srcad.passes.scalars import write_out_scalars
 from srcad.transform import bodies
 from srcad.transform.expand import like
@@ -145,7 +146,7 @@ def finish(function: Function, options: Options = DEFAULTS) -> Function:
         function = remove_dead_code(fold_control(tidy_writes(function)))
     if options.in_place and options.backend == "python":  # compiled code gathers what is added
         function = written_first(function)
-    function = write_out_indices(own_results(function))
+    function = write_out_radii(write_out_indices(own_results(function)))
     if options.shorten:
         function = write_out_scalars(function)
     if writes_arrays(function.body):

@@ -10,6 +10,8 @@ from srcad.runtime import (
     fitted,
     inner,
     last_writes,
+    modulus_squared,
+    off_zero,
     over,
     own,
     plus,
@@ -21,7 +23,7 @@ from srcad.runtime import (
     zeros_like,
 )
 
-__all__ = ["evened", "excess", "fitted", "over", "times", "unbroadcast"]
+__all__ = ["evened", "excess", "fitted", "off_zero", "over", "times", "unbroadcast"]
 
 
 @differential(over, elementwise=True)
@@ -33,6 +35,17 @@ def over_differential(n, d, *, dn, dd, out):
 @linear(over, wrt="n", elementwise=True)
 def over_transpose(ct, n, d):
     return over(ct, d)
+
+
+@differential(off_zero, elementwise=True)
+def off_zero_differential(n, *, dn):
+    """Where the radius is 0 its direction has no derivative: no number would be right."""
+    return np.where(n == 0, np.nan, 1) * dn
+
+
+@differential(modulus_squared, elementwise=True)
+def modulus_squared_differential(z, *, dz):
+    return 2 * np.real(np.conj(z) * dz)
 
 
 @multilinear(times, wrt=("w", "v"), elementwise=True)

@@ -11,7 +11,13 @@ import pytest
 import scipy.linalg as sl
 
 import srcad
-from srcad.errors import MissingRule, NotDifferentiable, UnsupportedSyntax, UnsupportedValue
+from srcad.errors import (
+    MissingRule,
+    NotDifferentiable,
+    SourceUnavailable,
+    UnsupportedSyntax,
+    UnsupportedValue,
+)
 
 
 def f(x, y, mode="a"):
@@ -262,6 +268,23 @@ def test_what_is_refused_in_a_library_tells_the_line_that_called_it(derivative):
     assert "declare a rule for what you call of it" in str(found.value)
     frames = traceback.extract_tb(found.tb)
     assert not any("frontend" in frame.filename for frame in frames)
+
+
+_made = {}
+exec("def made(x):\n    return x * x\n", _made)
+
+
+def calls_what_has_no_source(x):
+    return _made["made"](x) + 1
+
+
+def test_what_has_no_source_is_told_where_it_is_called():
+    with pytest.raises(SourceUnavailable, match="source of 'made' cannot be found") as found:
+        srcad.grad(calls_what_has_no_source)(0.2)
+    assert (found.value.file, found.value.text.strip()) == (
+        __file__,
+        'return _made["made"](x) + 1',
+    )
 
 
 class Doubling(list):
