@@ -140,14 +140,17 @@ def make_entry(
     count: int,
     captures: Sequence[Capture],
     sizes: dict[int, int],
+    owner: object = None,
 ) -> tuple[Enter, Callable[..., Any]]:
     """How code is entered: ``(enter, collect)``.
 
     ``enter(*args)`` checks that what the code relies on is as it was, and runs it with the data
     that it refers to; or it returns ``MISS``.  ``collect(*args)`` returns that data as a tuple, or
-    ``MISS``.  ``sizes`` are those of the arguments that the code was compiled for.
+    ``MISS``.  ``sizes`` are those of the arguments that the code was compiled for.  Both keep
+    ``owner``, what the module of ``run`` goes with.
     """
     writer = _Writer([f"a{k}" for k in range(count)])
+    writer.namespace["owner"] = owner
     for capture in captures:
         writer.check(capture, sizes)
     return writer.made(run)
@@ -218,13 +221,16 @@ def like_first(
     run: Callable[..., Any],
     captures: Sequence[Capture],
     valid: list[bool],
+    owner: object = None,
 ) -> First | None:
     """What lets in numbers of the same types, and arrays of the same shapes.
 
-    ``names`` are those of the arguments; ``valid`` holds whether the code may still be entered.
+    ``names`` are those of the arguments; ``valid`` holds whether the code may still be entered;
+    ``owner`` is kept, as by an entry.
     None if what the code refers to has sizes to compare with.
     """
     writer = _Writer(names, "_srcad_")
+    writer.namespace["_srcad_owner"] = owner
     writer.tests.append(f"{writer.name_of(valid)}[0]")
     for name, value in zip(names, given, strict=True):
         writer.like(name, value)

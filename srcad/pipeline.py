@@ -26,7 +26,7 @@ from typing import Any
 from srcad.cache import module_directory
 from srcad.codegen import Decorator, Emitted, emit
 from srcad.codegen.copies import without_idle_copies
-from srcad.codegen.load import load
+from srcad.codegen.load import Loaded, load
 from srcad.errors import MissingBackend, NotCompilable
 from srcad.frontend.live import Capture
 from srcad.frontend.lower import Lowered, lower_function
@@ -74,6 +74,8 @@ class Compiled:
     """Whether it has effects, so that it must not be run twice."""
     file: str
     """Where the generated code is."""
+    text: Loaded
+    """Keeps the module of the generated code."""
     inlined: tuple[Any, ...] = ()
     """The live functions whose source it is made of."""
     function: Function | None = None
@@ -221,12 +223,12 @@ def loaded(
     """Generated text, made to run."""
     if backend == "numba":
         import srcad.backends.numba  # noqa: F401  # it tells Numba what ``runtime`` has for it
-    module = load(emitted.source, emitted.name, emitted.bindings, module_directory())
+    text = load(emitted.source, emitted.name, emitted.bindings, module_directory())
     captures = tuple(c for c in guards if c.value is not None)
-    run = getattr(module, emitted.name)
-    file = str(module.__file__)
+    run = getattr(text.module, emitted.name)
+    file = str(text.module.__file__)
     return Compiled(
-        run, emitted, captures, guards, exact, acts, file, inlined, function, ir_text, backend
+        run, emitted, captures, guards, exact, acts, file, text, inlined, function, ir_text, backend
     )
 
 

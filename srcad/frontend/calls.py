@@ -59,6 +59,7 @@ from srcad.frontend.radii import even_power
 from srcad.frontend.scopes import parameters, scope_of
 from srcad.frontend.source import FunctionSource, read_function
 from srcad.ir import Atom, Literal, Value
+from srcad.ir.places import place_of
 from srcad.ir.samples import GENERATORS, draws, sampled_type
 from srcad.ir.types import (
     OBJECT,
@@ -452,6 +453,8 @@ def _function_code(low: Lowering, function: types.FunctionType) -> Code:
         source = _source_of(function)
     except SourceUnavailable as error:  # what has no text has no place in it: the call has
         low.refuse(error.message, error.hint, kind=SourceUnavailable)
+    except SourceError as error:
+        raise error.called_at(place_of(low.builder.loc)) from None
     low.session.inlined.append(function)
     importer.code(low, function)
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))

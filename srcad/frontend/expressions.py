@@ -643,9 +643,7 @@ def evaluate_manager(low: Lowering, node: Any) -> Abstract:
         return manager
     callee = evaluate(low, node.func)
     if not isinstance(callee, Static):
-        low.refuse(
-            *refusal("context manager", name="a manager that is made by a function defined here")
-        )
+        low.refuse(*refusal("manager made here"))
     if callee.value is contextlib.suppress:
         return callee
     if callee.value is contextlib.nullcontext:

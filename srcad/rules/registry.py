@@ -521,6 +521,7 @@ def _changed() -> None:
 
 def _add(rule: Rule, table: dict[Function, Rule], replace: bool) -> None:
     """Enter `rule` for its functions in `table`."""
+    _load_what_is_imported()  # ours first: the user's is to replace it
     taken = [f for f in rule.functions if f in table]
     if taken and not replace:
         raise RuleError(
