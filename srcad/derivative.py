@@ -35,6 +35,7 @@ from srcad.guards import (
     Door,
     entered_with,
     key_of,
+    key_of_all,
     like_first,
     make_entry,
 )
@@ -194,7 +195,7 @@ class Derivative:
         if self._may_miss and any(v is MISSING for v in given):
             return self._call(*self._without_missing(given))
         sizes: dict[int, int] = {}
-        key = self._chosen(tuple([key_of(v, sizes) for v in given]), sizes)
+        key = self._chosen(key_of_all(given, sizes, self.options), sizes)
         for variant in self._variants.get(key, ()):
             try:
                 out = variant.enter(*given, sizes=sizes)
@@ -353,7 +354,8 @@ class Derivative:
 
     def _key(self, positional: Named, named: Named) -> tuple[Any, dict[int, int]]:
         sizes: dict[int, int] = {}
-        keys = tuple([key_of(v, sizes) for _, v in (*positional, *named)])
+        values = [v for _, v in (*positional, *named)]
+        keys = key_of_all(values, sizes, self.options)
         if self.signature is not None:
             full = tuple(n for n, _ in positional), tuple(n for n, _ in named)
             if full == (self._layout.positional, self._layout.named):

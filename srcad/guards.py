@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 
 from srcad.frontend.live import Capture, is_code
+from srcad.options import Options
+from srcad.passes.blocks import is_large
 
 SCALARS = frozenset({float, int, complex, np.float64, np.float32})
 """Types that are their own key."""
@@ -96,6 +98,15 @@ def key_of(value: Any, sizes: dict[int, int]) -> Any:
         return kind, Identity(value)
     # an instance: what is read of it has guards of its own
     return kind
+
+
+def key_of_all(values: Sequence[Any], sizes: dict[int, int], options: Options) -> tuple[Any, ...]:
+    """What code is compiled for by all arguments: their keys, and which of them are large."""
+    keys = tuple([key_of(v, sizes) for v in values])
+    if not options.depends_on_sizes:
+        return keys
+    large = tuple([k for k, v in enumerate(values) if is_large(v)])
+    return (*keys, ("large", large)) if large else keys
 
 
 def constant_key(value: Any) -> Any:

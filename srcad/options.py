@@ -39,6 +39,8 @@ class Options:
     """The reverse of a loop that only adds up goes into the loop, and nothing is kept."""
     shorten: bool = True
     """Constant factors are put together, sums of products are inner products, and the like."""
+    blocks: bool = True
+    """Operations on arrays of 2¹⁸ elements and more go through them in blocks."""
 
     backend: str = "python"
     """What runs the generated code: 'python', or 'numba' that compiles it."""
@@ -70,6 +72,11 @@ class Options:
     def plain(self) -> Options:
         """The same passes, run as plain Python."""
         return replace(self, backend="python", fastmath=False, fallback="refuse")
+
+    @property
+    def depends_on_sizes(self) -> bool:
+        """Whether code for large arrays is another; compiled code goes by elements anyway."""
+        return self.blocks and self.backend == "python"
 
     def is_opaque(self, function: Any) -> bool:
         """Whether a function was marked with ``srcad.opaque``."""

@@ -6,7 +6,10 @@ transform.dce       what no result needs is removed
 transform.fuse      the reverse of a loop that only adds up goes into the loop
 transform.inplace   adjoints are written over where they stand
 transform.firsts    what is added to zeros is written there
+transform.sums      factors go out of sums
+transform.outer     sums of outer products are products of matrices
 transform.ownership returned arrays are nobody else's
+transform.blocks    operations on large arrays go through them block by block
 transform.indices   an index is written out where it is used
 ir.verify           the result is valid (in debug mode, after each pass)
 backends.numba      what Numba cannot compile is said in other words, if it is to compile it
@@ -37,15 +40,18 @@ from srcad.ir.types import Opaque, TupleType
 from srcad.ir.verify import verify
 from srcad.ir.walk import all_ops, copy_block, free_values, results
 from srcad.options import DEFAULTS, Options
+from srcad.passes.blocks import Shape, in_blocks, large_shapes
 from srcad.passes.dce import remove_dead_code
 from srcad.passes.firsts import written_first
 from srcad.passes.fold import fold_control
 from srcad.passes.fuse import fused
 from srcad.passes.indices import write_out_indices
 from srcad.passes.inplace import tidy_writes
+from srcad.passes.outer import outer_products_together
 from srcad.passes.ownership import own_results
 from srcad.passes.radii import write_out_radii
 from srcad.passes.scalars import write_out_scalars
+from srcad.passes.sums import factors_out_of_sums
 from srcad.transform import bodies
 from srcad.transform.expand import like
 from srcad.transform.functions import reachable
@@ -135,12 +141,16 @@ def compile_call(
     library = CompilerLibrary(options)
     with bodies.numpy_arithmetic(exact):
         lowered = lower_function(function, args, keywords, library, exact=exact)
-    made = finish(replace(lowered.function, name=name), options)
+    given = (*(v for _, v in args), *(v for _, v in keywords))
+    large = frozenset() if exact else large_shapes(lowered.function.params, given)
+    made = finish(replace(lowered.function, name=name), options, large)
     return replace(_compiled(made, lowered, title, options), choice=library.choice)
 
 
-def finish(function: Function, options: Options = DEFAULTS) -> Function:
-    """The passes after lowering."""
+def finish(
+    function: Function, options: Options = DEFAULTS, large: frozenset[Shape] = frozenset()
+) -> Function:
+    """The passes after lowering; ``large`` are the shapes of arrays to be worked on in blocks."""
     function = without_idle_copies(remove_dead_code(fold_control(function)))
     if options.fuse:
         function = remove_dead_code(fused(function))
@@ -148,7 +158,12 @@ def finish(function: Function, options: Options = DEFAULTS) -> Function:
         function = remove_dead_code(fold_control(tidy_writes(function)))
     if options.in_place and options.backend == "python":  # compiled code gathers what is added
         function = written_first(function)
-    function = write_out_radii(write_out_indices(own_results(function)))
+    if options.shorten and options.backend == "python":  # compiled code has no arrays in between
+        function = remove_dead_code(factors_out_of_sums(outer_products_together(function)))
+    function = own_results(function)
+    if options.depends_on_sizes:
+        function = in_blocks(function, large)
+    function = write_out_radii(write_out_indices(function))
     if options.shorten:
         function = write_out_scalars(function)
     if writes_arrays(function.body):

@@ -32,7 +32,7 @@ from srcad.errors import SrcadError
 from srcad.frontend import access as ways
 from srcad.frontend.access import Access, Argument
 from srcad.frontend.live import Capture
-from srcad.guards import Identity, key_of
+from srcad.guards import Identity, key_of, key_of_all
 from srcad.ir import Loc, Value
 from srcad.ir.types import UNKNOWN
 from srcad.options import DEFAULTS, Options, is_opaque
@@ -251,7 +251,7 @@ def _code_text(code: types.CodeType) -> str:
 def _key(request: Request) -> CacheKey:
     describer = _Describer()
     sizes: dict[int, int] = {}
-    keys = [describer.key(key_of(v, sizes)) for v in request.values]
+    keys = list(map(describer.key, key_of_all(request.values, sizes, request.options)))
     names = [n for n, _ in request.positional], [n for n, _ in request.named]
     scipy = sys.modules.get("scipy")
     return CacheKey(

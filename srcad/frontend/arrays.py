@@ -301,8 +301,7 @@ def get_item(low: Lowering, ref: ArrayRef, index: Abstract) -> Abstract:
     where = low.atom(index)
     if is_basic_index(where):
         array = low.atom(ref)
-        kind = low.builder.typed(operator.getitem, (array, where))
-        if isinstance(kind, Array) and kind.dims != ():
+        if isinstance(low.builder.typed(operator.getitem, (array, where)), Array):
             return ArrayRef(ref.place, (*ref.path, View(operator.getitem, (where,))))
     found = low.builder.apply(operator.getitem, low.atom(ref), where)
     return containers.wrap(low, found)
@@ -478,22 +477,33 @@ def write_out(
     out: Abstract,
     call: Callable[[Lowering, Any, list[Abstract], dict[str, Abstract]], Abstract],
 ) -> Abstract:
-    """``function(*args, out=out, where=…)``: what it returns is ``out``."""
-    if isinstance(out, TupleRef) and len(out.items) == 1:
-        out = out.items[0]
-    ref = target(low, out)
+    """``function(*args, out=out, where=…)``: what it returns is ``out``.
+
+    A function of several results has a tuple of them, in which None stands for a new array.
+    """
+    outs = out.items if isinstance(out, TupleRef) else (out,)
+    refs = tuple(o if _is_none(o) else target(low, o) for o in outs)
     rest = {k: v for k, v in keywords.items() if k not in ("out", "where", "casting")}
     where = keywords.get("where")
+    if isinstance(where, Static) and where.value is True:
+        where = None
+    if where is not None and not isinstance(function, np.ufunc):
+        low.refuse(*refusal("out argument", name=getattr(function, "__name__", "this call")))
     with low.bit_by_bit():
         result = call(low, function, args, rest)
-        _require_castable(low, ref, result)
-        if where is not None and not (isinstance(where, Static) and where.value is True):
-            if not isinstance(function, np.ufunc):
-                name = getattr(function, "__name__", "this call")
-                low.refuse(*refusal("out argument", name=name))
-            result = _where(low, where, result, ref)
-        store(low, ref, WHOLE, result)
-    return ref
+        results = [result] if len(refs) == 1 else containers.items_of(low, result)
+        assert results is not None
+        written = []
+        for ref, part in zip(refs, results, strict=True):
+            written.append(ref if isinstance(ref, ArrayRef) else part)
+            if isinstance(ref, ArrayRef):
+                _require_castable(low, ref, part)
+                store(low, ref, WHOLE, part if where is None else _where(low, where, part, ref))
+    return written[0] if len(refs) == 1 else TupleRef(tuple(written))
+
+
+def _is_none(value: Abstract) -> bool:
+    return isinstance(value, Static) and value.value is None
 
 
 def _require_castable(low: Lowering, ref: ArrayRef, value: Abstract) -> None:
@@ -514,26 +524,35 @@ def _fill(low: Lowering, array: Abstract, value: Abstract) -> None:
     store(low, target(low, array), WHOLE, value)
 
 
-def _sort(low: Lowering, array: Abstract, axis: Abstract = _LAST, **options: Abstract) -> None:
+def _sort(
+    low: Lowering,
+    array: Abstract,
+    axis: Abstract = _LAST,
+    kind: Abstract = NONE,
+    order: Abstract = NONE,
+    *,
+    stable: Abstract = NONE,
+) -> None:
     ref = target(low, array)
-    named: dict[str, Any] = {k: low.atom(v) for k, v in options.items()}
+    options = {"kind": kind, "order": order, "stable": stable}
+    named: dict[str, Any] = {k: low.atom(v) for k, v in options.items() if not _is_none(v)}
     found = low.builder.apply(np.sort, low.atom(ref), low.atom(axis), **named)
     store(low, ref, WHOLE, containers.wrap(low, found))
 
 
 def _copyto(
     low: Lowering,
-    array: Abstract,
-    source: Abstract,
+    dst: Abstract,
+    src: Abstract,
     casting: Abstract | None = None,
     where: Abstract | None = None,
 ) -> None:
-    ref = target(low, array)
+    ref = target(low, dst)
     if where is not None and not (isinstance(where, Static) and where.value is True):
-        source = _where(low, where, source, ref)
+        src = _where(low, where, src, ref)
     if casting is None:
-        _require_castable(low, ref, source)
-    store(low, ref, WHOLE, source)
+        _require_castable(low, ref, src)
+    store(low, ref, WHOLE, src)
 
 
 def _cycled(low: Lowering, values: Abstract, count: Atom) -> Abstract:
@@ -547,18 +566,12 @@ def _cycled(low: Lowering, values: Abstract, count: Atom) -> Abstract:
     return containers.wrap(low, apply(operator.getitem, flat, index))
 
 
-def _put(
-    low: Lowering,
-    array: Abstract,
-    indices: Abstract,
-    values: Abstract,
-    mode: Abstract = _RAISE,
-) -> None:
+def _put(low: Lowering, a: Abstract, ind: Abstract, v: Abstract, mode: Abstract = _RAISE) -> None:
     if not (isinstance(mode, Static) and mode.value == "raise"):
         low.refuse("np.put with a mode", "reduce the indices yourself")
     apply = low.builder.apply
-    ref = target(low, array)
-    index = apply(np.ravel, apply(np.asarray, low.peek(indices)))
+    ref = target(low, a)
+    index = apply(np.ravel, apply(np.asarray, low.peek(ind)))
     count = apply(len, index)
     place = index
     if rank(kind_of(low, ref)) != 1:
@@ -566,13 +579,23 @@ def _put(
         back = apply(operator.add, index, apply(np.size, whole))
         counted = apply(np.where, apply(operator.lt, index, Literal(0)), back, index)
         place = apply(np.unravel_index, counted, apply(np.shape, whole))
-    store(low, ref, place, _cycled(low, values, count))
+    store(low, ref, place, _cycled(low, v, count))
 
 
-def _place(low: Lowering, array: Abstract, mask: Abstract, values: Abstract) -> None:
+def _put_method(
+    low: Lowering,
+    array: Abstract,
+    indices: Abstract,
+    values: Abstract,
+    mode: Abstract = _RAISE,
+) -> None:
+    _put(low, array, indices, values, mode)
+
+
+def _place(low: Lowering, arr: Abstract, mask: Abstract, vals: Abstract) -> None:
     chosen = low.builder.apply(np.asarray, low.peek(mask), Literal(bool))
     count = low.builder.apply(np.count_nonzero, chosen)
-    store(low, target(low, array), chosen, _cycled(low, values, count))
+    store(low, target(low, arr), chosen, _cycled(low, vals, count))
 
 
 def _putmask(low: Lowering, array: Abstract, mask: Abstract, values: Abstract) -> None:
@@ -584,10 +607,8 @@ def _putmask(low: Lowering, array: Abstract, mask: Abstract, values: Abstract) -
     store(low, ref, WHOLE, _where(low, mask, containers.wrap(low, atom), ref))
 
 
-def _fill_diagonal(
-    low: Lowering, array: Abstract, values: Abstract, wrap: Abstract = FALSE
-) -> None:
-    ref = target(low, array)
+def _fill_diagonal(low: Lowering, a: Abstract, val: Abstract, wrap: Abstract = FALSE) -> None:
+    ref = target(low, a)
     dims = dims_of(kind_of(low, ref))
     if dims is None or len(dims) != 2 or not (isinstance(wrap, Static) and wrap.value is False):
         low.refuse("np.fill_diagonal of this array", "write a loop")
@@ -597,7 +618,7 @@ def _fill_diagonal(
     size = sides[0] if dims[0] == dims[1] and dims[0] is not None else apply(min, *sides)
     index = apply(np.arange, size)
     place = apply(make_tuple, index, index)
-    store(low, ref, place, _cycled(low, values, size))
+    store(low, ref, place, _cycled(low, val, size))
 
 
 def _at(low: Lowering, function: Abstract, array: Abstract, *rest: Abstract) -> None:
@@ -622,7 +643,7 @@ _METHODS = np.ndarray
 WRITERS: dict[Any, Callable[..., None]] = {
     _METHODS.fill: _fill,
     _METHODS.sort: _sort,
-    _METHODS.put: _put,
+    _METHODS.put: _put_method,
     np.copyto: _copyto,
     np.put: _put,
     np.place: _place,
@@ -630,6 +651,7 @@ WRITERS: dict[Any, Callable[..., None]] = {
     np.fill_diagonal: _fill_diagonal,
     np.ufunc.at: _at,
     operator.setitem: _setitem,
+    _METHODS.__setitem__: _setitem,
 }
 """Functions and methods that write into their first argument and return None."""
 

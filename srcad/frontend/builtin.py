@@ -18,6 +18,7 @@ import numpy as np
 
 from srcad.errors import SourceError
 from srcad.frontend import (
+    arrays,
     attributes,
     calls,
     classes,
@@ -31,7 +32,9 @@ from srcad.frontend import (
 )
 from srcad.frontend.abstract import (
     NONE,
+    TRUE,
     Abstract,
+    ArrayRef,
     Closure,
     DictRef,
     Entries,
@@ -52,6 +55,7 @@ from srcad.frontend.abstract import (
 from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Frame, Handler, Lowering
 from srcad.ir import Value
+from srcad.ir.infer import atom_type
 from srcad.ir.types import Array, Number, NumPyScalar, Opaque, Optional, Unknown
 
 
@@ -220,12 +224,22 @@ def _augmented(op: Any) -> Handler:
     """``operator.iadd`` and the like: what ``+=`` binds."""
 
     def handler(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
-        if isinstance(args[0], ListRef) and op is operator.add:
-            containers.call_method(low, args[0], "extend", [args[1]], {})
-            return args[0]
         return statements.augmented(low, op, *args)
 
     return handler
+
+
+def _nan_to_num(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
+    """With ``copy=False`` it writes over its argument."""
+    named = dict(zip(("x", "copy", "nan", "posinf", "neginf"), args, strict=False)) | keywords
+    x, copied = named.pop("x"), named.pop("copy", TRUE)
+    if not isinstance(x, (Value, ArrayRef)) or not isinstance(atom_type(low.peek(x)), Array):
+        return NotImplemented
+    if not isinstance(copied, Static):
+        low.refuse(*refusal("array method", name="nan_to_num"))
+    if copied.value:
+        return NotImplemented
+    return arrays.write_out(low, np.nan_to_num, [x], named, x, calls.primitive)
 
 
 def _slice(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
@@ -330,8 +344,8 @@ def _object_setattr(low: Lowering, args: list[Abstract], keywords: dict[str, Abs
     return NONE
 
 
-def _copied_object(low: Lowering, obj: Abstract, deep: bool) -> Any:
-    """A copy of an instance that was made in the function."""
+def _copied_object(low: Lowering, obj: Abstract, memo: dict[object, Any] | None = None) -> Any:
+    """A copy of an instance that was made in the function, with a memo a deep one."""
     assert isinstance(obj, ObjectRef)
     contents = low.contents(obj)
     assert isinstance(contents, Fields)
@@ -341,8 +355,8 @@ def _copied_object(low: Lowering, obj: Abstract, deep: bool) -> Any:
     ):
         return NotImplemented
     values = contents.values
-    if deep:
-        values = tuple(_deepcopy(low, [v], {}) for v in values)
+    if memo is not None:
+        values = tuple(_copied_deeply(low, v, memo) for v in values)
         if any(v is NotImplemented for v in values):
             return NotImplemented
     return low.new_object(obj.cls, Fields(contents.names, values, None))
@@ -351,7 +365,7 @@ def _copied_object(low: Lowering, obj: Abstract, deep: bool) -> Any:
 def _copy(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
     match args[0]:
         case ObjectRef():
-            return _copied_object(low, args[0], deep=False)
+            return _copied_object(low, args[0])
         case ListRef() | DictRef() | SetRef():
             return containers.call_method(low, args[0], "copy", [], {})
         case TupleRef() | Static():
@@ -364,16 +378,47 @@ def _copy(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) ->
 
 
 def _deepcopy(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
-    match low.read(args[0]):
-        case ListRef() as ref if isinstance(c := low.contents(ref), Items):
-            return low.new_list(Items(tuple(_deepcopy(low, [i], {}) for i in c.items)))
-        case DictRef() as ref if isinstance(c := low.contents(ref), Entries):
-            return low.new_dict(Entries(c.keys, tuple(_deepcopy(low, [v], {}) for v in c.values)))
-        case TupleRef(items=items, cls=cls):
-            return TupleRef(tuple(_deepcopy(low, [i], {}) for i in items), cls)
+    return _copied_deeply(low, args[0], {}) if len(args) == 1 else NotImplemented
+
+
+def _copied_deeply(low: Lowering, value: Abstract, memo: dict[object, Any]) -> Any:
+    """A copy; of what is there twice, as one object, there is one."""
+    match value:
+        case ArrayRef(place=place, path=path):
+            key: object = (place, path)
+        case ListRef(place=place) | DictRef(place=place) | ObjectRef(place=place):
+            key = place
+        case _:
+            key = value if isinstance(value, Value) else object()
+    if key not in memo:
+        memo[key] = _new_copy(low, low.read(value), memo)
+    return memo[key]
+
+
+def _new_copy(low: Lowering, value: Abstract, memo: dict[object, Any]) -> Any:
+    parts: tuple[Abstract, ...]
+    match value:
+        case ListRef() if isinstance(c := low.contents(value), Items):
+            parts = c.items
+        case DictRef() if isinstance(c := low.contents(value), Entries):
+            parts = c.values
+        case TupleRef(items=items):
+            parts = items
         case ObjectRef():
-            return _copied_object(low, args[0], deep=True)
-    return _copy(low, [low.read(args[0])], keywords)
+            return _copied_object(low, value, memo)
+        case _:
+            return _copy(low, [value], {})
+    copies = tuple(_copied_deeply(low, part, memo) for part in parts)
+    if any(made is NotImplemented for made in copies):
+        return NotImplemented
+    match value:
+        case ListRef():
+            return low.new_list(Items(copies))
+        case DictRef():
+            contents = low.contents(value)
+            assert isinstance(contents, Entries)
+            return low.new_dict(dataclasses.replace(contents, values=copies))
+    return dataclasses.replace(value, items=copies)
 
 
 def _cast_name(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
@@ -471,6 +516,7 @@ _HANDLERS: dict[Any, Handler] = {
     np.promote_types: static_only(np.promote_types),
     np.can_cast: static_only(np.can_cast),
     np.float64: _numpy_cast(np.float64),
+    np.nan_to_num: _nan_to_num,
     functools.wraps: _wraps,
     functools.lru_cache: _lru_cache,
     functools.cache: _identity_handler,

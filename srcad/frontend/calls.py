@@ -269,17 +269,24 @@ def _without_out(
     """The arguments but for ``out``, and that, if it is not None."""
     place = _place_of_out(function) if len(args) > 1 else None
     out = keywords.get("out")
-    if place is not None and len(args) == place + 1:
-        args, out = args[:place], args[place]
-    if isinstance(out, Static) and out.value is None:
-        out = None
-    return args, {k: v for k, v in keywords.items() if k != "out"}, out
+    rest = {k: v for k, v in keywords.items() if k != "out"}
+    if place is not None and place < len(args) <= _most(function):
+        args, (out, *later) = args[:place], args[place:]
+        if isinstance(function, np.ufunc):  # one for each result
+            out = TupleRef((out, *later)) if later else out
+        else:
+            rest |= dict(zip(_parameters(function)[place + 1 :], later, strict=False))
+    if isinstance(out, Static):
+        out = None if out.value is None else TupleRef(tuple(map(Static, out.value)))
+    return args, rest, out
 
 
 def _is_of_numpy(function: Any) -> bool:
+    if isinstance(function, np.ufunc) or isinstance(getattr(function, "__self__", None), np.ufunc):
+        return True
     owner = getattr(function, "__objclass__", function)
     module = getattr(owner, "__module__", None) or ""
-    return isinstance(function, np.ufunc) or module.partition(".")[0] == "numpy"
+    return module.partition(".")[0] == "numpy"
 
 
 @functools.cache
@@ -287,12 +294,23 @@ def _place_of_out(function: Any) -> int | None:
     """Where a function of NumPy takes ``out`` by position."""
     if isinstance(function, np.ufunc):
         return function.nin
+    names = _parameters(function)
+    return names.index("out") if "out" in names else None
+
+
+def _most(function: Any) -> int:
+    """How many arguments a function takes by position."""
+    return function.nargs if isinstance(function, np.ufunc) else len(_parameters(function))
+
+
+def _parameters(function: Any) -> list[str]:
+    """The names of what a function takes by position; none where it does not say."""
     try:
-        names = list(inspect.signature(function).parameters.values())
+        parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
-        return None
+        return []
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return next((k for k, p in enumerate(names) if p.name == "out" and p.kind in kinds), None)
+    return [p.name for p in parameters if p.kind in kinds]
 
 
 def primitive(

@@ -710,6 +710,32 @@ def _as_set(low: Lowering, op: Any, value: Abstract) -> Abstract:
     return value
 
 
+def changed_in_place(low: Lowering, op: Any, x: Abstract, y: Abstract) -> bool:
+    """``x op= y`` of a list, dict or set, which it is seen in under all its names; else False."""
+    y = low.read(y)
+    if isinstance(y, Value) and isinstance(y.type, Array):  # it is the array that is asked
+        return False
+    match x:
+        case ListRef() if op is operator.add:
+            call_method(low, x, "extend", [y], {})
+            return True
+        case DictRef() if op is operator.or_:
+            call_method(low, x, "update", [y], {})
+            return True
+        case ListRef() if op is operator.mul:
+            if isinstance(low.contents(x), Held):
+                writable(low, x)
+        case SetRef():
+            pass
+        case _:
+            return False
+    found = combine(low, op, x, y)
+    if not isinstance(found, (ListRef, SetRef)):
+        return False
+    low.set_contents(x, low.contents(found))
+    return True
+
+
 def combine(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract | None:
     """``+`` and ``*`` of tuples and lists; None for anything else."""
     for value in (x, y):

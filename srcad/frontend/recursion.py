@@ -307,14 +307,19 @@ def _forced(merger: Merger, low: Lowering, value: Abstract) -> Any:
 # ---- descriptions of arguments
 
 
-def describe(low: Lowering, value: Abstract, *, exactly: bool = False) -> Any:
+def describe(
+    low: Lowering, value: Abstract, *, exactly: bool = False, around: tuple[int, ...] = ()
+) -> Any:
     """What a function is lowered for: types of data, identity of code; exactly, known numbers.
 
-    Sizes do not count: each call may have its own, as in ``f(x[1:])``.
+    Sizes do not count: each call may have its own, as in ``f(x[1:])``.  ``around`` are the places
+    of the objects that the value is a part of.
     """
 
     def of(part: Any) -> Any:
-        return describe(low, part, exactly=exactly)
+        return describe(low, part, exactly=exactly, around=inside)
+
+    inside = around
 
     match value:
         case Value(type=kind):
@@ -332,6 +337,9 @@ def describe(low: Lowering, value: Abstract, *, exactly: bool = False) -> Any:
         case SetRef():
             return ("set", low.state.get(("place", value.place, "")))
         case ListRef() | DictRef() | ObjectRef():
+            if value.place in around:
+                return ("around", around.index(value.place))
+            inside = (*around, value.place)
             contents = low.state.get(("place", value.place, ""))
             match contents:
                 case Held(value=held):

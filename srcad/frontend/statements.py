@@ -28,6 +28,7 @@ from srcad.frontend.abstract import (
     Abstract,
     AccumulatorRef,
     ArrayRef,
+    DictRef,
     Fields,
     Held,
     Items,
@@ -247,9 +248,6 @@ def augment(low: Lowering, target: Any, op: Any, node: Any) -> None:
         case gast.Name(id=name):
             current = expressions.load(low, name, target)
             value = expressions.evaluate(low, node)
-            if isinstance(current, ListRef) and op is operator.add:
-                containers.call_method(low, current, "extend", [value], {})
-                return
             found = low.hinted(augmented(low, op, current, value), name)
             low.state[low.variable(name, expressions.owner_of(low, name))] = found
         case gast.Subscript(value=obj, slice=index):
@@ -273,7 +271,9 @@ def augment(low: Lowering, target: Any, op: Any, node: Any) -> None:
                 return
             current = containers.get_item(low, container, where)
             value = expressions.evaluate(low, node)
-            containers.set_item(low, container, where, augmented(low, op, current, value))
+            found = augmented(low, op, current, value)
+            if found is not current or not isinstance(container, (ListRef, DictRef)):
+                containers.set_item(low, container, where, found)
         case gast.Attribute(value=obj, attr=name):
             owner = expressions.evaluate(low, obj)
             current = attributes.get_attribute(low, owner, name)
@@ -295,10 +295,8 @@ def augmented(low: Lowering, op: Any, current: Abstract, value: Abstract) -> Abs
     special = operators.in_place(low, op, current, value)
     if special is not None:
         return special
-    if isinstance(current, ListRef) and op is operator.add:
-        low.refuse(
-            "a list inside a container is extended in place", "use append or extend on a name"
-        )
+    if containers.changed_in_place(low, op, current, value):
+        return current
     return expressions.binary(low, op, current, value)
 
 

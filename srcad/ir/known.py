@@ -21,6 +21,7 @@ from srcad.ir.types import (
     FLOAT,
     INT,
     KEY,
+    NONE,
     OBJECT,
     REAL,
     SMALLEST,
@@ -114,6 +115,19 @@ def reshaped_type(a: Atom, *shape: Atom) -> Type:
             return UNKNOWN
         dims.append(k.size if value is None else value if value >= 0 else None)
     return Array(kind.dtype, tuple(dims))
+
+
+def _squeezed_type(a: Atom, axis: Atom | None = None) -> Type | None:
+    """How many axes are left is not known where a size may be 1, which no sample is."""
+    kind = atom_type(a)
+    named = axis is not None and atom_type(axis) != NONE
+    if named or not isinstance(kind, Array) or kind.dims is None:
+        return None
+    fixed = all(
+        isinstance(d, int) or (isinstance(d, Dim) and isinstance(d.base, str) and not d.drop)
+        for d in kind.dims
+    )
+    return None if fixed else Array(kind.dtype, None)
 
 
 def _minors_type(a: Atom) -> Type | None:
@@ -567,6 +581,8 @@ _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
     np.linalg.eigvals: _eigvals_type,
     np.linalg.eig: _eig_type,
     runtime.minors: _minors_type,
+    np.squeeze: _squeezed_type,
+    np.ndarray.squeeze: _squeezed_type,
     runtime.cofactors: lambda a: atom_type(a),
     runtime.inverse_of_lower: lambda a: atom_type(a),
     runtime.is_regular: _always(BOOL),

@@ -168,6 +168,14 @@ def _sharing(
     return found
 
 
+def views_in_order(
+    callee: Callable[..., Any], args: tuple[Atom, ...], keywords: tuple[tuple[str, Atom], ...]
+) -> bool:
+    """Whether the result is surely a view of the first argument if that is in C order."""
+    seen = _run_shared(callee, args, keywords, _plain)
+    return seen is not None and seen[0]
+
+
 def _picked(kind: Type, index: Atom) -> Type:
     """The type of an item of a container; of the container where it is not known which."""
     if isinstance(kind, TupleType) and isinstance(index, Literal):

@@ -177,9 +177,11 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     return counts, edges
 
 
-@composition(np.lib.stride_tricks.sliding_window_view, wrt="x")
+@composition(np.lib.stride_tricks.sliding_window_view, wrt="x", of_view=True)
 def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=False):
     """Axis after axis; the windows are copies."""
+    if writeable:
+        raise MissingRule(None, "a write into one window is seen in others")
     sizes = window_shape if is_sequence(window_shape) else (window_shape,)
     axes = tuple(range(np.ndim(x))) if axis is None else axis if is_sequence(axis) else (axis,)
     rank = np.ndim(x)

@@ -43,6 +43,7 @@ Complex cotangents follow the convention `ct * f'(x)`, without conjugation.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import inspect
 import math
@@ -132,6 +133,8 @@ class Rule:
     """The arguments that are a sequence of values (`np.concatenate`), not an array given as a list:
     their differentials and cotangents are sequences of the same structure. A list given for another
     argument stands for the array of its elements."""
+    of_view: bool = False
+    """The primitive returns a view of its argument, and the composition a copy."""
 
 
 _rules: dict[Function, Rule] = {}
@@ -271,12 +274,17 @@ def composition(
     domain: str = "real",
     sequences: tuple[str, ...] = (),
     replace: bool = False,
+    of_view: bool = False,
 ) -> Callable[[_Body], _Body]:
-    """Declare `functions` by what they are made of: the body is called in their place."""
+    """Declare `functions` by what they are made of: the body is called in their place.
+
+    With `of_view` they return a view, and the body a copy: neither of the two arrays is then to be
+    written.
+    """
 
     def register(body: _Body) -> _Body:
         rule = _rule("composition", functions, body, wrt, domain, False, sequences)
-        _add(rule, _compositions, replace)
+        _add(dataclasses.replace(rule, of_view=of_view), _compositions, replace)
         return body
 
     return register

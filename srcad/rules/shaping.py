@@ -9,6 +9,7 @@ from srcad.rules.axes import inverse
 from srcad.rules.intrinsics import unbroadcast
 from srcad.rules.registry import (
     composition,
+    constant,
     differential,
     is_literal,
     is_sequence,
@@ -17,14 +18,47 @@ from srcad.rules.registry import (
     nesting,
     of_numbers,
 )
+from srcad.runtime import elements_in_memory
 
 # ---- the same elements in another shape
 
 
+@composition(np.reshape, wrt="a")
+def reshape_as_stored(a, shape, order="C", *, copy=None):
+    """The order of the memory is that of `a`: its derivatives may be stored in another one."""
+    if order == "A":
+        if a.flags.fnc:
+            return np.reshape(a, shape, order="F", copy=copy)
+        return np.reshape(a, shape, copy=copy)
+    return np.reshape(np.array(a, order=order), shape, order) if copy else NotImplemented
+
+
+@composition(*methods("reshape"), wrt="self")
+def reshape_method_as_stored(self, *shape, order="C", copy=None):
+    if order != "A" and not copy:
+        return NotImplemented
+    return np.reshape(self, shape[0] if len(shape) == 1 else shape, order, copy=copy)
+
+
+@composition(np.ravel, *methods("ravel"), wrt="a", of_view=True)
+def ravel_as_stored(a, order="C"):
+    if order not in ("A", "K"):
+        return NotImplemented
+    return np.ravel(a)[elements_in_memory(a, order)]
+
+
+@composition(*methods("flatten"), wrt="self")
+def flatten_as_stored(self, order="C"):
+    if order not in ("A", "K"):
+        return NotImplemented
+    return self.flatten()[elements_in_memory(self, order)]
+
+
+constant(elements_in_memory)
+
+
 @linear(np.reshape, wrt="a")
 def reshape(ct, a, shape, order="C", *, copy=None):
-    if order == "A":
-        order = "F" if a.flags.fnc else "C"
     if order == "F":
         return np.reshape(ct, np.shape(a), order="F")
     return np.reshape(ct, np.shape(a))
@@ -32,8 +66,6 @@ def reshape(ct, a, shape, order="C", *, copy=None):
 
 @linear(*methods("reshape"), wrt="self")
 def reshape_method(ct, self, *shape, order="C", copy=None):
-    if order == "A":
-        order = "F" if self.flags.fnc else "C"
     if order == "F":
         return np.reshape(ct, np.shape(self), order="F")
     return np.reshape(ct, np.shape(self))
@@ -41,8 +73,6 @@ def reshape_method(ct, self, *shape, order="C", copy=None):
 
 @linear(np.ravel, *methods("ravel", "flatten"), wrt="a")
 def ravel(ct, a, order="C"):
-    if order == "A":
-        order = "F" if a.flags.fnc else "C"
     if order == "F":
         return np.reshape(ct, np.shape(a), order="F")
     return np.reshape(ct, np.shape(a))
@@ -520,7 +550,7 @@ def copy(ct, a, order="K"):
 def array_of_rank(a, dtype=None, *, copy=True, order="K", subok=False, ndmin=0):
     if ndmin == 0:
         return NotImplemented
-    x = np.asarray(a, dtype)
+    x = np.array(a, dtype) if copy else np.asarray(a, dtype)
     return np.reshape(x, (1,) * max(ndmin - np.ndim(x), 0) + np.shape(x))
 
 

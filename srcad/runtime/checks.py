@@ -101,7 +101,7 @@ def require_view(view: Any, array: Any) -> None:
     """Refuse a copy where a view of the array was made when the derivative was derived."""
     if not np.may_share_memory(view, array):
         raise ValueError(
-            "a function such as reshape or ravel copied an array that is not contiguous, and the "
+            "a function such as reshape or ravel copied an array that is not in C order, and the "
             "array or the copy is written later: make a copy of your own, np.copy(x), or pass "
             "np.ascontiguousarray(x)"
         )

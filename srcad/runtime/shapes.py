@@ -110,3 +110,30 @@ def copied(value: Any) -> Any:
     if isinstance(value, list):
         return list(value)
     return dict(value) if isinstance(value, dict) else value
+
+
+def elements_in_memory(a: Any, order: str) -> Any:
+    """The elements of `a`, counted in C order, in NumPy's order "A" or "K"."""
+    counted = np.arange(a.size).reshape(a.shape)
+    if order == "A":
+        return counted.ravel("F" if a.flags.fnc else "C")
+    return np.transpose(counted, _axes_in_memory(a)).ravel()
+
+
+def _axes_in_memory(a: Any) -> list[int]:
+    """The axes of `a` from the slowest in memory to the fastest.
+
+    One that takes no step in memory, broadcast or of size 1, stays where it is.
+    """
+    steps = [0 if n == 1 else abs(step) for n, step in zip(a.shape, a.strides, strict=True)]
+    fastest: list[int] = []
+    for k in reversed(range(a.ndim)):
+        place = len(fastest)
+        for j in reversed(range(len(fastest))):
+            other = steps[fastest[j]]
+            if steps[k] and other:
+                if other <= steps[k]:
+                    break
+                place = j
+        fastest.insert(place, k)
+    return fastest[::-1]

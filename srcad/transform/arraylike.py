@@ -17,7 +17,7 @@ import numpy as np
 from srcad import rules
 from srcad.errors import MissingRule
 from srcad.frontend import arrays, calls, containers
-from srcad.frontend.abstract import NONE, Abstract, ListRef, Static, TupleRef
+from srcad.frontend.abstract import NONE, Abstract, ArrayRef, ListRef, Static, TupleRef
 from srcad.frontend.lowering import Lowering, Unreachable
 from srcad.ir import Effect, Literal, Value
 from srcad.ir.types import Array, ListType, NumPyScalar, TupleType
@@ -60,6 +60,10 @@ def composed(
         _refuse(low, function, _reason(low))
     if isinstance(found, Static) and found.value is NotImplemented:
         return NotImplemented
+    if rule.of_view and not isinstance(found, ArrayRef):
+        for value in (*args, *keywords.values()):
+            low.freeze(value)
+        return found
     return arrays.made_here(low, found)
 
 

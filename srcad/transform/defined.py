@@ -11,6 +11,8 @@ from srcad.errors import NotDifferentiable
 from srcad.frontend import containers
 from srcad.frontend.abstract import (
     Abstract,
+    DictRef,
+    ListRef,
     ObjectRef,
     Static,
     TupleRef,
@@ -78,6 +80,13 @@ def check_result(low: Lowering, value: Abstract) -> None:
             what = f"the type {kind}"
         case Static(value=known):
             what = "None" if known is None else f"a {type(known).__name__}"
+        case ListRef() | DictRef():
+            name = "list" if isinstance(value, ListRef) else "dict"
+            raise NotDifferentiable(
+                low.place(),
+                f"a Jacobian of a {name} whose length is known at run time only is not supported",
+                f"return an array, or pass one: the gradient by a {name} is a {name}",
+            )
         case _:
             what = f"a {type(value).__name__.removesuffix('Ref').lower()}"
     raise NotDifferentiable(

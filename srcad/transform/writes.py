@@ -25,7 +25,7 @@ from srcad.ir import Apply, Atom, Block, Literal, Op, Update, Value
 from srcad.ir.build import Builder
 from srcad.ir.core import View
 from srcad.ir.infer import atom_type
-from srcad.ir.sharing import Sharing, holds_arrays, is_basic_index, sharing, views
+from srcad.ir.sharing import Sharing, holds_arrays, is_basic_index, sharing, views, views_in_order
 from srcad.ir.types import Array, ListType, is_differentiable
 from srcad.ir.walk import all_ops
 from srcad.transform import spaces
@@ -124,7 +124,7 @@ def check_view(b: Builder, array: Value, op: Update) -> None:
     if not reshapes:
         return
     (first, step), *others = reshapes
-    if first or others or step.keywords or len(step.args) > 1:
+    if first or others or not views_in_order(step.callee, (array, *step.args), step.keywords):
         b.effect(runtime.require_view, _viewed(b, array, op), array)
 
 

@@ -66,3 +66,60 @@ def test_global_arrays_are_not_written():
     with pytest.raises(SrcadError, match="TABLE"):
         srcad.grad(tabled)(2.0)
     np.testing.assert_array_equal(TABLE, POINT)
+
+
+# ---- the order of memory
+
+COUNTED = np.arange(24.0).reshape(2, 3, 4)
+LAYOUTS = {
+    "C": COUNTED,
+    "F": np.asfortranarray(COUNTED),
+    "turned": COUNTED.transpose(1, 0, 2),
+    "of a matrix": np.asfortranarray(COUNTED[0]),
+    "backwards": np.asfortranarray(COUNTED[0])[::-1, ::2],
+    "one axis broadcast": np.broadcast_to(np.asfortranarray(COUNTED[:, :1]), (2, 3, 4)),
+    "broadcast": np.broadcast_to(np.asfortranarray(COUNTED[0]), (2, 3, 4)),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(
+    "flat",
+    [
+        lambda a: a.ravel("K"),
+        lambda a: np.ravel(a, order="A"),
+        lambda a: a.flatten("K"),
+        lambda a: a.flatten(order="A"),
+        lambda a: a.reshape(-1, order="A"),
+        lambda a: np.reshape(a, (a.size,), "A"),
+        lambda a: (a * 1.0).ravel("K"),
+        lambda a: np.copy(a).ravel("K"),
+        lambda a: a.copy().ravel("K"),
+    ],
+)
+def test_order_of_memory_is_that_of_the_primal(flat, layout):
+    """Adjoints and tangents are stored in orders of their own."""
+    array = LAYOUTS[layout]
+    direction = np.cos(COUNTED).ravel()[: array.size].reshape(array.shape)
+    value, tangent = srcad.jvp(flat, (array,), (direction,))
+    np.testing.assert_array_equal(value, flat(array))
+    for jacobian in (srcad.jacrev(flat)(array), srcad.jacfwd(flat)(array)):
+        rows = jacobian.reshape(array.size, array.size)
+        np.testing.assert_allclose(rows @ array.ravel(), value)
+        np.testing.assert_allclose(rows @ direction.ravel(), tangent)
+        if "broadcast" not in layout:  # no number is there twice
+            assert array.ravel()[rows.argmax(1)].tolist() == value.tolist()
+
+
+def by_columns(a):
+    columns = a.ravel("F")
+    columns[0] *= 2.0
+    return np.sum(a * a)
+
+
+def test_views_by_columns_are_written_in_c_order_only():
+    """The adjoint of an array is in C order: it has no view by columns."""
+    a = np.asfortranarray(COUNTED[0])
+    for attempt in (srcad.grad(by_columns), lambda a: srcad.jvp(by_columns, (a,), (a,))):
+        with pytest.raises(ValueError, match="not in C order"):
+            attempt(a)

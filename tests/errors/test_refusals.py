@@ -129,6 +129,8 @@ def test_results(result, part):
 def test_results_of_jacobians():
     refused(lambda: srcad.jacrev(lambda x: None)(1.5), "returns None", place="lambda")
     refused(lambda: srcad.jacrev(lambda x: np.array([1, 2]))(1.5), "i8", place="lambda")
+    parts = "a list whose length is known at run time only", "pass one"
+    refused(lambda: srcad.hessian(lambda xs: xs[0] ** 3)([1.5, 2.0]), *parts, place="lambda")
 
 
 def test_aux_that_is_missing():

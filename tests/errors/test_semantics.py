@@ -451,6 +451,63 @@ def out_of_dot(x):
     return float(y)
 
 
+def out_of_two_results(x):
+    y, whole = np.zeros(2), np.zeros(2)
+    np.modf(x * np.ones(2) - 1.0, y, whole)
+    part, _ = np.divmod(x * np.ones(2), 1.0, out=(None, y[:]))
+    return np.sum(y + whole + part)
+
+
+def out_of_a_method_of_a_ufunc(x):
+    y = np.zeros((1, 2))
+    np.multiply.outer(x * np.ones(1), np.ones(2), out=y)
+    return np.sum(y)
+
+
+def out_before_others(x):
+    y = np.zeros((1, 1))
+    np.sum(x * np.ones((2, 1)), 0, None, y, True)
+    return y[0, 0]
+
+
+def set_by_methods(x):
+    y = np.zeros(3)
+    y.__setitem__(0, x)
+    np.ndarray.__setitem__(y[1:], slice(0, 1), x)
+    y.put(indices=[2], values=x)
+    y.sort(0, "stable")
+    np.place(arr=y[1:], mask=y[:2] > x, vals=[0.0])
+    np.add.accumulate(y, 0, None, y)
+    return y[1]
+
+
+def windows_of_what_is_written(x):
+    u = x * np.ones(4)
+    windows = np.lib.stride_tricks.sliding_window_view(u, 2)
+    u[0] = 5.0
+    return np.sum(windows**2)
+
+
+def windows_written(x):
+    u = x * np.ones(4)
+    windows = np.lib.stride_tricks.sliding_window_view(u, 2, writeable=True)
+    windows[0] = 5.0
+    return np.sum(u)
+
+
+def written_in_the_order_of_memory(x):
+    u = x * np.ones((2, 2))
+    flat = u.ravel(order="K")
+    flat[0] = 5.0
+    return np.sum(u)
+
+
+def nan_replaced_by_data(x):
+    u = np.array([x, np.nan])
+    np.nan_to_num(u, copy=False, nan=x)
+    return np.sum(u)
+
+
 # ---- derivatives inside
 
 
@@ -550,8 +607,20 @@ def by_an_object(x):
     return line(x)
 
 
-@pytest.mark.parametrize("function", [out_by_position, out_of_a_method, out_of_dot])
-def test_out_by_position(function):
+@pytest.mark.parametrize(
+    "function",
+    [
+        out_by_position,
+        out_of_a_method,
+        out_of_dot,
+        out_of_two_results,
+        out_of_a_method_of_a_ufunc,
+        out_before_others,
+        set_by_methods,
+    ],
+)
+def test_written_by_calls(function):
+    assert function(1.5) == 3.0
     assert srcad.grad(function)(1.5) == 2.0
     assert srcad.jvp(function, (1.5,), (1.0,)) == (3.0, 2.0)
 
@@ -614,6 +683,10 @@ def test_out_by_position(function):
         (managed_by_a_function_of_its_own, "is made by a function defined here", "with manager()"),
         (quietly, "'with quiet', which may suppress", "with quiet():"),
         (leaves_finally, "leaving a 'finally' block", "break"),
+        (windows_of_what_is_written, "something else may also refer to", "u[0] = 5.0"),
+        (windows_written, "a write into one window is seen in others", "windows = "),
+        (written_in_the_order_of_memory, "memory srcad cannot trace", "flat[0] = 5.0"),
+        (nan_replaced_by_data, "by its argument 'nan' is not known", "np.nan_to_num"),
     ],
 )
 def test_refused_with_its_place(function, part, line):

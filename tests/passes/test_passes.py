@@ -623,6 +623,89 @@ def test_an_array_that_a_loop_is_handed_and_hands_on():
     np.testing.assert_array_equal(srcad.hvp(f, (m,), (m,)), np.zeros((2, 2)))
 
 
+def test_outer_products_together():
+    def both(a, x):
+        return np.sum(((a @ x) @ a) ** 2)
+
+    a = np.array([[1.0, 2.0, 0.5], [0.3, -1.0, 0.7], [0.1, 0.2, 0.9]])
+    x = np.array([0.5, -2.0, 1.0])
+    assert ".T @ np.array((" in "".join(body(both, a, x, shorten=True))
+    assert ".T @ np.array((" not in "".join(body(both, a, x))
+    agrees(both, a, x, argnums=(0, 1))
+
+
+def test_three_outer_products_together():
+    def three(a, x, y, z):
+        return np.sum((a @ x) ** 2) + np.sum((a @ y) ** 3) + np.sum(np.sin(a @ z))
+
+    a = np.array([[1.0, 2.0, 0.5], [0.3, -1.0, 0.7]])
+    x, y, z = np.array([[0.5, -2.0, 1.0], [0.1, 0.7, 0.4], [1.0, 0.2, -0.6]])
+    lines = body(three, a, x, y, z, shorten=True)
+    assert lines[-2:] == ["a_bar = T @ np.array((z, y, x))", "return a_bar"]
+    agrees(three, a, x, y, z, argnums=(0, 1, 2, 3))
+
+
+def test_outer_products_of_other_things_stay():
+    def own(x, y):
+        return np.sum(np.sin(x[:, None] * y + y[:, None] * x))
+
+    def one(a, x, b):
+        return np.sum((a @ x) ** 2) + np.sum(a * b)
+
+    a, x, y = np.eye(3), np.array([0.5, -2.0, 1.0]), np.array([0.1, 0.7, 0.4])
+    assert "np.array((" not in "".join(body(own, x, y, shorten=True))
+    assert "np.array((" not in "".join(body(one, a, x, a, shorten=True))
+    agrees(own, x, y, argnums=(0, 1))
+    agrees(one, a, x, a, argnums=(0, 1, 2))
+
+
+def test_factors_go_out_of_sums():
+    def scaled(scale, x):
+        return np.sum(np.sin(x * scale) ** 2)
+
+    scale, x = np.array([0.5, -2.0, 1.5]), np.array([[1.0, 2.0, 0.5], [0.3, -1.0, 0.7]])
+
+    def affine(offset, x):
+        return np.sum(np.sin((x - offset) * scale))
+
+    lines = body(affine, scale, x, shorten=True)
+    assert any(".sum(axis=0) * " in line for line in lines)
+    assert not any(".sum(axis=0) * " in line for line in body(affine, scale, x))
+    assert not any(".sum(axis=0) * " in line for line in body(scaled, scale, x, shorten=True))
+    agrees(affine, scale, x, argnums=(0, 1))
+    agrees(scaled, scale, x, argnums=(0, 1))
+
+
+def test_divisors_go_out_of_sums():
+    def distances(length, x):
+        return np.sum(np.exp(np.sum((x / length) ** 2, axis=1)))
+
+    length, x = np.array([0.5, -2.0, 1.5]), np.array([[1.0, 2.0, 0.5], [0.3, -1.0, 0.7]])
+    text = "".join(body(distances, length, x, shorten=True))
+    assert ".sum(axis=0), length)" in text or ".sum(axis=0) / length" in text
+    agrees(distances, length, x)
+    agrees(distances, length, x, argnums=(0, 1))
+
+
+def test_divisors_that_are_zero_have_no_part_where_nothing_depends_on_them():
+    def guarded(d, x):
+        return np.sum(np.where(d > 0.0, x / d, x) ** 2)
+
+    d, x = np.array([0.5, 0.0]), np.array([[1.0, 2.0], [0.3, -1.0]])
+    with np.errstate(all="ignore"):
+        assert np.isfinite(srcad.grad(guarded)(d, x)).all()
+        assert (srcad.grad(guarded)(d, x)[1] == 0.0).all()
+
+
+def test_constants_go_through_new_axes():
+    def rows(x):
+        return np.sum(-0.5 * np.sum(x * x, axis=1) * np.array([1.0, 3.0]))
+
+    x = np.array([[1.0, 2.0], [0.3, -1.0]])
+    assert not any("0.5" in line for line in body(rows, x, shorten=True)[:-1])
+    agrees(rows, x)
+
+
 def relaxed(x, y):
     relax, target = 0.75, y
     while abs(x * x - target) > 1e-9:

@@ -707,6 +707,53 @@ def out_and_where(x, y):
 
 
 @case((V, W))
+def out_by_position(x, y):
+    u, v = np.zeros(5), np.zeros((1, 5))
+    np.cumsum(x, 0, None, u)
+    np.sum([u * x, y], 0, None, v[0])
+    return u * v
+
+
+@case((V, W))
+def views_without_axes(x, y):
+    u = x.copy()
+    first = u[0, ...]
+    first[...] = y[1] * u[2]
+    second = u[1:2].reshape(())
+    second += y[0]
+    third = first * u[...]
+    u[0] = y[3]
+    return third * first + u * second
+
+
+@case((V, W))
+def written_by_names(x, y):
+    u = x.copy()
+    np.copyto(dst=u, src=y, where=x > 0)
+    np.put(a=u, ind=[0, 3], v=y[1:3] ** 2)
+    np.fill_diagonal(a=u[:4].reshape(2, 2), val=y[4])
+    u.sort(axis=0)
+    return u * x
+
+
+@case((V, W), order=1)
+def nan_replaced(x, y):
+    u = x * 1.0
+    u[1] = np.nan
+    v = np.nan_to_num(u, copy=False, nan=3.0)
+    v *= y
+    return u * np.nan_to_num(u)
+
+
+@case((V,))
+def copied_with_more_axes(x):
+    u = x * 1.0
+    v = np.array(u, ndmin=2)
+    v[0, 0] = u[1] ** 2
+    return u + v
+
+
+@case((V, W))
 def copyto_and_fill(x, y):
     u = np.empty(5)
     u.fill(x[0])

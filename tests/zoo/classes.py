@@ -217,3 +217,26 @@ case((0.7, 1.3), name="lambda_over_lines")(
 
 POWERS = [lambda x, k=k: x**k * 2.0 for k in range(1, 4)]
 case((0.7,), name="lambda_in_a_list")(POWERS[2])
+
+
+class Branch:
+    def __init__(self, value, *twigs):
+        self.value = value
+        self.parent = None
+        self.twigs = list(twigs)
+        for twig in twigs:
+            twig.parent = self
+
+    def total(self):
+        return self.value + sum(2.0 * twig.total() for twig in self.twigs)
+
+    def root(self):
+        return self if self.parent is None else self.parent.root()
+
+
+@case((0.7, 1.3))
+def objects_that_know_each_other(x, y):
+    leaf = Branch(x)
+    tree = Branch(x * y, Branch(y, leaf), Branch(2.0))
+    leaf.root().value += y
+    return tree.total() * leaf.parent.value

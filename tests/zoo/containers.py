@@ -1,5 +1,6 @@
 """Lists, tuples, dicts, named tuples and dataclasses: built, read, changed, nested, aliased."""
 
+import copy
 import math
 from collections import namedtuple
 from dataclasses import dataclass, replace
@@ -102,6 +103,50 @@ def two_names_one_list(x, y):
     b[0] = a[0] * y
     b.append(y)
     return a[0] * a[2] + len(a)
+
+
+@case((0.7, 1.3))
+def changed_in_place_under_two_names(x, y):
+    a = [x, y]
+    b = a
+    b *= 2
+    b[1] = x * y
+    table = {"row": a}
+    row = table
+    row |= {"more": [y]}
+    table["row"] *= 2
+    table["row"] += table["more"]
+    keys = {0, 1}
+    known = keys
+    known |= {2}
+    known -= {0}
+    return sum(a[k] * (k + 1) for k in range(len(a))) * sum(keys) * len(table)
+
+
+@case(([0.7, 1.3], 0.4))
+def argument_repeated_in_place(values, x):
+    kept = values
+    kept *= 2
+    values[3] = x * values[1]
+    return sum(v * (k + 1) for k, v in enumerate(kept))
+
+
+@case((0.7, 1.3))
+def list_and_array_added_in_place(x, y):
+    values = [x, y]
+    kept = values
+    values += np.array([1.0, 2.0])
+    return values * sum(kept)
+
+
+@case((0.7, 1.3))
+def deep_copies_keep_what_is_one_object(x, y):
+    row, array = [x, y], np.array([x, y])
+    table = copy.deepcopy([row, row, {"row": row}, array, array])
+    row[0] = 5.0
+    table[0][1] = x * x
+    table[3][0] = y * y
+    return table[1][0] * table[2]["row"][1] * table[4][0] * array[0] * row[1]
 
 
 @case((0.7, 1.3))

@@ -52,6 +52,13 @@ def squeeze(x):
 
 
 @case((V, M))
+def squeeze_of_a_part(x, m):
+    last = np.squeeze(x[3:])
+    row = m[1:].squeeze()
+    return (last * x if last.ndim == 0 else x) + np.dot(row, row) * len(np.shape(last))
+
+
+@case((V, M))
 def broadcast_to(x, m):
     return np.broadcast_to(x, (2, 4)) * np.broadcast_to(m[:, :1], (2, 4))
 

@@ -1,8 +1,7 @@
-"""Which operations work element by element, and which reduce what."""
+"""Which operations reduce what, and which join or write arrays."""
 
 from __future__ import annotations
 
-import builtins
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -11,14 +10,6 @@ import numpy as np
 
 from srcad import runtime
 from srcad.ir import Apply, Literal
-
-ELEMENTWISE = {
-    operator.add, operator.sub, operator.mul, operator.truediv, operator.pow, operator.neg,
-    operator.pos, operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne,
-    operator.abs, builtins.abs, operator.and_, operator.or_, operator.invert,
-    np.where, np.clip, runtime.over, runtime.times, runtime.strong, runtime.excess,
-}  # fmt: skip
-"""What works element by element, beside ufuncs."""
 
 REDUCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     **{f: f for f in (np.sum, np.mean, np.max, np.min, np.prod, np.any, np.all)},
@@ -46,16 +37,6 @@ JOINS = (np.concatenate, np.stack, np.hstack, np.vstack)
 WRITES = (operator.setitem, operator.iadd, operator.isub)
 LIKE = {np.copy, np.ndarray.copy, np.zeros_like, np.ones_like, np.empty_like, runtime.own}
 """What makes an array of the size of another."""
-
-
-def is_elementwise(callee: Callable[..., Any]) -> bool:
-    """Whether a call works element by element."""
-    if isinstance(callee, np.ufunc):
-        return callee.signature is None and callee.nout == 1
-    try:
-        return callee in ELEMENTWISE
-    except TypeError:
-        return False
 
 
 def reduction(callee: Callable[..., Any]) -> Callable[..., Any] | None:

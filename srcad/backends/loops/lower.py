@@ -40,13 +40,14 @@ from srcad.backends.loops.items import (
     same,
     variable,
 )
-from srcad.backends.loops.kinds import JOINS, is_elementwise, reduction, scan
+from srcad.backends.loops.kinds import JOINS, reduction, scan
 from srcad.backends.loops.sizes import Shapes
 from srcad.backends.loops.views import Picture
 from srcad.codegen.memory import Memory
 from srcad.codegen.ownership import Ownership
 from srcad.ir import Accumulate, Apply, Atom, Literal, Op, Update, Value
 from srcad.ir.core import make_tuple
+from srcad.ir.elementwise import is_elementwise
 from srcad.ir.infer import atom_type
 from srcad.ir.sharing import SHAPE
 from srcad.ir.types import INT, Array, Number, NumPyScalar, dtype_of

@@ -24,7 +24,6 @@ from srcad.backends.loops.kinds import (
     LIKE,
     OF_SOME,
     WRITES,
-    is_elementwise,
     joint,
     reduced_axes,
     reduction,
@@ -55,6 +54,7 @@ from srcad.ir import (
     With,
 )
 from srcad.ir.core import make_list, make_tuple
+from srcad.ir.elementwise import is_elementwise
 from srcad.ir.infer import atom_type
 from srcad.ir.types import Array, Dim, ListType, Number, NumPyScalar, TupleType, Type
 

@@ -1,6 +1,7 @@
 """Shorter ways to the same value, for derivative code: what saves an operation.
 
     2 * (0.5 * x)                  |    x
+    2 * ((0.5 * x)[:, None] * y)   |    x[:, None] * y
     np.sum(-x)                     |    -np.sum(x)
     np.sum(x * y)                  |    x @ y              vectors of equal length
     np.sum(x * y)                  |    np.vdot(x, y)      arrays of equal shapes
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from srcad import runtime
-from srcad.ir.core import Atom, Literal, Value
+from srcad.ir.core import Apply, Atom, Literal, Value
 from srcad.ir.infer import atom_type
 from srcad.ir.numbers import number_of
 from srcad.ir.types import FLOAT, Array, Number, Type, dims_of, same_shape
@@ -40,7 +41,26 @@ def constant_product(b: Builder, x: Atom, y: Atom) -> Atom | None:
         found = _scaled(b, factor, other, 1) if factor else _scaled_quotient(b, this, other)
         if found is not None:
             return found
-    return None
+    return _without_factor(b, x, y) or _without_factor(b, y, x)
+
+
+def _without_factor(b: Builder, x: Atom, y: Atom) -> Atom | None:
+    """`(0.5 * v)[:, None] * (2 * w)`: the number goes to the other one, of fewer elements."""
+    inner, column = b.recipe(y), b.recipe(x)
+    if inner is None or inner.callee is not operator.mul or not _adds_axes(column):
+        return None
+    factor, rest = number_of(inner.args[0]), inner.args[1]
+    if not factor or atom_type(rest) != atom_type(y):
+        return None
+    scaled = _scaled(b, factor, x, 1)
+    return None if scaled is None else b.apply(operator.mul, scaled, rest)
+
+
+def _adds_axes(op: Apply | None) -> bool:
+    """Whether an operation gives an array new axes, and does nothing else."""
+    if op is None or op.callee is not operator.getitem:
+        return False
+    return isinstance(atom_type(op.args[0]), Array) and without_new_axes(op.args[1]) is not None
 
 
 def _scaled_quotient(b: Builder, quotient: Atom, product: Atom) -> Atom | None:
@@ -61,6 +81,9 @@ def _scaled_quotient(b: Builder, quotient: Atom, product: Atom) -> Atom | None:
 
 def _scaled(b: Builder, factor: float, product: Atom, depth: int) -> Atom | None:
     op = b.recipe(product)
+    if op is not None and _adds_axes(op):
+        scaled = _scaled(b, factor, op.args[0], depth)
+        return None if scaled is None else b.apply(operator.getitem, scaled, op.args[1])
     if op is None or op.callee is not operator.mul or not _is_of_floats(op.result.type):
         return None
     for inner, rest in (op.args, op.args[::-1]):
@@ -79,7 +102,9 @@ def _scaled(b: Builder, factor: float, product: Atom, depth: int) -> Atom | None
         left, right = op.args
         shorter = _scaled(b, factor, left, depth - 1)
         inner_op = b.recipe(left)
-        if shorter is not None and inner_op is not None and shorter in inner_op.args:
+        if shorter is None or inner_op is None:
+            return None
+        if shorter in inner_op.args or _adds_axes(inner_op):
             return b.apply(operator.mul, shorter, right)
     return None
 
