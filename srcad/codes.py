@@ -36,6 +36,8 @@ class Codes:
         self.variants: dict[Any, tuple[Variant, ...]] = {}
         self.doors: dict[Any, Door] = {}
         """Where arrays come in, by the types of the arguments."""
+        self.valid = [True]
+        """For those who enter without a look-up: whether they still may."""
         self.choices: dict[Any, Callable[[dict[int, int]], bool]] = {}
         """For keys of arguments: which of two ways to compute suits given sizes."""
         self.latest: Compiled | None = None
@@ -43,12 +45,19 @@ class Codes:
         """What is shown before any call."""
         _all_codes.add(self)
 
+    def close(self) -> None:
+        """All calls go by the second door: the first ones lead to what is no longer right."""
+        with self.lock:
+            self.scalars.clear()
+            self.doors.clear()
+            self.valid[0] = False
+            self.valid = [True]
+
     def forget(self) -> None:
         """Drop all codes: what they were made by has changed."""
         with self.lock:
-            self.scalars.clear()
+            self.close()
             self.variants.clear()
-            self.doors.clear()
             self.choices.clear()
             self.latest = self.example = None
 

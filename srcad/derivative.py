@@ -36,6 +36,7 @@ from srcad.guards import (
     entered_with,
     key_of,
     key_of_all,
+    like_first,
     make_entry,
 )
 from srcad.ir import Function
@@ -105,6 +106,10 @@ class Derivative:
         self._scalars = code.scalars
         self._variants = code.variants
         self._has_warned = False
+        self._make_call: Callable[..., Any] | None = None
+        """Makes what a call runs: it is made anew when it is known what calls are like."""
+        self._expected: tuple[Any, ...] = (None, ())
+        """The types of the arguments that calls are expected to have, and for how long."""
 
     # ---- how arguments bind
 
@@ -285,7 +290,7 @@ class Derivative:
         plain = self._variant(("python", key), sizes, positional, named, backend="python")
         if refusal is not None:
             self._variants[key] = (plain,)
-            self._scalars.clear()
+            self._code.close()
         result = self._enter(plain, ("python", key), values, positional, named)
         if refusal is not None:
             self._warn(str(refusal))
@@ -317,17 +322,33 @@ class Derivative:
     def _register(self, given: tuple[Any, ...], variant: Variant, sizes: dict[int, int]) -> None:
         """Let plain numbers of these types, and arrays of these shapes, in by the first door."""
         kinds = tuple([type(v) for v in given])
-        if all(k in SCALARS for k in kinds):
-            self._scalars[kinds] = variant.enter
-        elif all(k in SCALARS or k is np.ndarray for k in kinds):
-            enter = entered_with(variant.enter, variant.compiled.guards, sizes)
-            with self._lock:
+        if not all(k in SCALARS or k is np.ndarray for k in kinds):
+            return
+        with self._lock:
+            if np.ndarray not in kinds:
+                self._scalars[kinds] = variant.enter
+            else:
+                enter = entered_with(variant.enter, variant.compiled.guards, sizes)
                 door = self._code.doors.get(kinds)
-                if door is None or door.has_first(given):  # what came first is no longer valid
-                    door = self._code.doors[kinds] = Door(given, enter)
-                    self._scalars[kinds] = door.enter
-                else:
+                if door is not None and not door.has_first(given):
                     door.let_in(given, enter)
+                    return
+                # there was none, or what came first is no longer valid
+                door = self._code.doors[kinds] = Door(given, enter)
+                self._scalars[kinds] = door.enter
+            self._expect(kinds, given, variant)
+
+    def _expect(self, kinds: tuple[type, ...], given: tuple[Any, ...], variant: Variant) -> None:
+        """Let calls like this one in without a look-up, if no others are expected."""
+        valid = self._code.valid
+        known, expected = self._expected
+        if self._make_call is None or (known is valid and expected != kinds):
+            return
+        compiled = variant.compiled
+        names = (*self._layout.positional, *self._layout.named)
+        first = like_first(names, given, compiled.run, compiled.guards, valid, compiled)
+        self._expected = valid, kinds
+        type(self).__call__ = staticmethod(self._make_call(first=first))  # type: ignore[method-assign]
 
     # ---- compiling
 
@@ -581,7 +602,8 @@ def make_derivative(function: Any, spec: Spec, options: Options) -> Derivative:
     """A derivative whose call has the signature of the function."""
     made = Derivative(function, spec, options)
     if made.signature is not None:
-        call = make_call(
+        make = functools.partial(
+            make_call,
             f"{spec.kind}({name_of(function)})",
             made.signature,
             function,
@@ -590,7 +612,9 @@ def make_derivative(function: Any, spec: Spec, options: Options) -> Derivative:
             made._slow,
             made._failed,
         )
+        call = make()
         if call is not None:
+            made._make_call = make
             doc = getattr(function, "__doc__", None)
             space = {
                 "__call__": staticmethod(call),

@@ -12,7 +12,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from srcad.guards import MISS, define
+from srcad.guards import MISS, WRONG, First, define
 
 _NAMED = (
     inspect.Parameter.POSITIONAL_ONLY,
@@ -80,12 +80,14 @@ def make_call(
     lookup: Callable[[Any], Any],
     slow: Callable[..., Any],
     failed: Callable[..., Any],
+    first: First | None = None,
 ) -> Callable[..., Any] | None:
     """A static ``__call__`` of the given signature; None if that has other than plain parameters.
 
     It takes no instance, since Python would count that as an argument where a call does not fit.
     ``filled`` are parameters whose defaults are handed over as arguments.  ``slow`` gets the
-    arguments in the order of the parameters, ``failed`` the exception too.
+    arguments in the order of the parameters, ``failed`` the exception too.  A call like the
+    ``first`` is not looked up.
     """
     parameters = list(signature.parameters.values())
     if not parameters or any(p.kind not in _NAMED for p in parameters):
@@ -102,6 +104,7 @@ def make_call(
         "_srcad_missing": MISSING,
         "_srcad_default": lambda name: default_now(function, name),
         "_srcad_plain": defaults_of(function),
+        "_srcad_wrong": WRONG,
     }
     declared: list[str] = []
     fill = ""
@@ -125,19 +128,27 @@ def make_call(
     names = [p.name for p in parameters]
     listed = ", ".join(names)
     kinds = ", ".join(f"_srcad_type({n})" for n in names)
-    text = (
-        f"def __call__({', '.join(declared)}):\n"
-        f"{fill}"
-        f"    _srcad_run = _srcad_lookup(({kinds},))\n"
-        f"    if _srcad_run is None:\n"
-        f"        return _srcad_slow(({listed},))\n"
-        f"    try:\n"
-        f"        _srcad_out = _srcad_run({listed})\n"
+    text = f"def __call__({', '.join(declared)}):\n{fill}"
+    if first is not None:
+        namespace |= first.namespace
+        text += (
+            f"    try:\n"
+            f"        _srcad_like_first = (\n            {first.test}\n        )\n"
+            f"    except _srcad_wrong:\n"
+            f"        _srcad_like_first = False\n"
+        )
+    text += "    try:\n"
+    if first is not None:
+        text += f"        if _srcad_like_first:\n            return {first.call}\n"
+    text += (
+        f"        _srcad_run = _srcad_lookup(({kinds},))\n"
+        f"        if _srcad_run is not None:\n"
+        f"            _srcad_out = _srcad_run({listed})\n"
+        f"            if _srcad_out is not _srcad_miss:\n"
+        f"                return _srcad_out\n"
         f"    except _srcad_exception as _srcad_error:\n"
         f"        _srcad_caught = _srcad_error\n"
         f"    else:\n"
-        f"        if _srcad_out is not _srcad_miss:\n"
-        f"            return _srcad_out\n"
         f"        return _srcad_slow(({listed},))\n"
         f"    try:\n"
         f"        return _srcad_failed(_srcad_caught, ({listed},))\n"

@@ -12,6 +12,7 @@ import enum
 import functools
 import types
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -141,6 +142,9 @@ class _Miss:
 
 MISS = _Miss()
 
+WRONG = (LookupError, AttributeError, ValueError)
+"""What is raised where something that the code relies on is no longer there."""
+
 
 def make_entry(
     run: Callable[..., Any],
@@ -156,7 +160,7 @@ def make_entry(
     ``MISS``.  ``sizes`` are those of the arguments that the code was compiled for.  Both keep
     ``owner``, what the module of ``run`` goes with.
     """
-    writer = _Writer(count)
+    writer = _Writer([f"a{k}" for k in range(count)])
     writer.namespace["owner"] = owner
     for capture in captures:
         writer.check(capture, sizes)
@@ -210,11 +214,56 @@ class Door:
         self.known[tuple(parts)] = enter
 
 
+@dataclass(frozen=True, slots=True)
+class First:
+    """What a call looks at before all else: whether it is like the first one.
+
+    ``test`` holds if it is; ``call`` then runs the code.  Their own names start with ``_srcad_``.
+    """
+
+    test: str
+    call: str
+    namespace: dict[str, Any]
+
+
+def like_first(
+    names: Sequence[str],
+    given: tuple[Any, ...],
+    run: Callable[..., Any],
+    captures: Sequence[Capture],
+    valid: list[bool],
+    owner: object = None,
+) -> First | None:
+    """What lets in numbers of the same types, and arrays of the same shapes.
+
+    ``names`` are those of the arguments; ``valid`` holds whether the code may still be entered;
+    ``owner`` is kept, as by an entry.
+    None if what the code refers to has sizes to compare with.
+    """
+    writer = _Writer(names, "_srcad_")
+    writer.namespace["_srcad_owner"] = owner
+    writer.tests.append(f"{writer.name_of(valid)}[0]")
+    for name, value in zip(names, given, strict=True):
+        writer.like(name, value)
+    for capture in captures:
+        writer.check(capture, {})
+    if writer.sized:
+        return None
+    return First(
+        "\n            and ".join(writer.tests),
+        f"{writer.name_of(run)}({', '.join([*names, *writer.data])})",
+        writer.namespace,
+    )
+
+
 class _Writer:
-    def __init__(self, count: int) -> None:
-        self.args = [f"a{k}" for k in range(count)]
+    """The text of checks.  Its own names have a prefix where those of arguments are the user's."""
+
+    def __init__(self, args: Sequence[str], prefix: str = "") -> None:
+        self.args = args
+        self.prefix = prefix
         self.names: dict[int, str] = {}
-        self.namespace: dict[str, Any] = {"MISS": MISS, "is_same": is_same, "key_of": key_of}
+        self.namespace: dict[str, Any] = {}
         self.tests: list[str] = []
         self.data: list[str] = []
         self.sized = False
@@ -223,38 +272,48 @@ class _Writer:
         """The name under which the text has an object."""
         name = self.names.get(id(obj))
         if name is None:
-            name = self.names[id(obj)] = f"c{len(self.names)}"
+            name = self.names[id(obj)] = f"{self.prefix}c{len(self.names)}"
             self.namespace[name] = obj
         return name
+
+    def like(self, name: str, value: Any) -> None:
+        """Add the check that an argument is like a given one: of its type, and of its shape."""
+        self.tests.append(f"{self.name_of(type)}({name}) is {self.name_of(type(value))}")
+        if isinstance(value, np.ndarray):
+            self.tests.append(f"{name}.shape == {self.name_of(value.shape)}")
+            self.tests.append(f"{name}.dtype is {self.name_of(value.dtype)}")
 
     def check(self, capture: Capture, sizes: dict[int, int]) -> None:
         """Add the check of one capture."""
         seen = capture.seen
         text = capture.access.text(lambda k: self.args[k], self.name_of)
+        same, v = self.name_of(is_same), f"{self.prefix}v"
         if capture.constant:
             if type(seen) in (dict, list):
-                self.tests.append(f"is_same({text}, {self.name_of(seen)})")
+                self.tests.append(f"{same}({text}, {self.name_of(seen)})")
             elif seen is None or seen is True or seen is False:
                 self.tests.append(f"{text} is {seen}")
             else:
                 known = self.name_of(seen)
-                self.tests.append(f"((v := {text}) is {known} or is_same(v, {known}))")
+                self.tests.append(f"(({v} := {text}) is {known} or {same}({v}, {known}))")
             return
-        place = f"d{len(self.data)}"
+        place = f"{self.prefix}d{len(self.data)}"
         if capture.value is not None:
             self.data.append(place)
         else:
-            place = "v"
+            place = v
         if type(seen) in SCALARS:
-            self.tests.append(f"type({place} := {text}) is {self.name_of(type(seen))}")
+            kind = self.name_of(type(seen))
+            self.tests.append(f"{self.name_of(type)}({place} := {text}) is {kind}")
         else:
             self.sized = True
             key = key_of(seen, sizes)
-            self.tests.append(f"key_of({place} := {text}, sizes) == {self.name_of(key)}")
+            found = f"{self.name_of(key_of)}({place} := {text}, sizes)"
+            self.tests.append(f"{found} == {self.name_of(key)}")
 
     def made(self, run: Callable[..., Any]) -> tuple[Enter, Callable[..., Any]]:
         """The two functions."""
-        self.namespace["run"] = run
+        self.namespace |= {"run": run, "MISS": MISS, "WRONG": WRONG}
         if not self.tests:
             self.tests.append("True")
         listed = ", ".join([*self.args, "sizes=None"])
@@ -267,7 +326,7 @@ class _Writer:
                 text += "        sizes = {} if sizes is None else dict(sizes)\n"
             text += "        if not (\n            " + "\n            and ".join(self.tests)
             text += "\n        ):\n            return MISS\n"
-            text += "    except (LookupError, AttributeError, ValueError):\n        return MISS\n"
+            text += "    except WRONG:\n        return MISS\n"
             text += f"    return {result}\n"
         enter, collect = define(text, "<srcad guards>", self.namespace)
         return enter, collect

@@ -55,7 +55,7 @@ def _is_users(file: str) -> bool:
 
 def is_own(file: str) -> bool:
     """Whether a file belongs to srcad, or is text that it has written."""
-    return file.startswith(("<srcad dispatch>", "<srcad guards>", _LIBRARIES[1]))
+    return file.startswith(("<srcad dispatch>", "<srcad door>", "<srcad guards>", _LIBRARIES[1]))
 
 
 class _WithoutOwnFrames:

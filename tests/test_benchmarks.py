@@ -95,6 +95,30 @@ def test_turns_are_timed_in_order():
     assert changes == ["a", "b"] * 3  # one turn to see how long they take, then two rounds
 
 
+def test_what_others_leave_in_memory_is_not_timed(monkeypatch):
+    last, timed = [], []
+
+    def call_of(name):
+        def call():
+            timed.append(last == [name])
+            last[:] = [name]
+
+        return call
+
+    watched = timing._timed
+
+    def first_of_a_turn(call, count):
+        timed.clear()
+        taken = watched(call, count)
+        warm.append(timed[0])
+        return taken
+
+    warm = []
+    monkeypatch.setattr(timing, "_timed", first_of_a_turn)
+    timing.seconds_per_call([call_of("a"), call_of("b")], 3, 1e-5)
+    assert warm[-6:] == [True] * 6
+
+
 def test_a_case_that_fails_is_reported(monkeypatch):
     measured = scalar._measured
 
@@ -235,6 +259,7 @@ def test_values_and_gradients_have_to_agree():
 
 def test_a_slow_call_has_a_single_turn(monkeypatch):
     monkeypatch.setattr(timing, "SLOW", -1.0)
+    monkeypatch.setattr(timing, "BRIEF", -1.0)
     calls = []
     timing.seconds_per_call([lambda: calls.append(1)], 5, 1e-9)
     assert len(calls) == 2  # one to see how long it takes

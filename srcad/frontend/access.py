@@ -112,7 +112,8 @@ class Access:
                 case Size(key=axis):
                     found = f"{name_of(size)}({found}, {axis})"
                 case Global(name=name) if hasattr(builtins, name):
-                    found = f"{found}.get({name!r}, {name_of(getattr(builtins, name))})"
+                    known = name_of(getattr(builtins, name))
+                    found = f"({found}[{name!r}] if {name!r} in {found} else {known})"
                 case Global(name=name):
                     found = f"{found}[{name!r}]"
         return found

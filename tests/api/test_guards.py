@@ -439,3 +439,61 @@ def test_code_that_takes_an_array_apart_is_for_its_size(make):
         np.testing.assert_array_equal(gradient(make([3.0, 4.0, 5.0])), [20.0, 15.0, 12.0])
         with pytest.raises((TypeError, srcad.errors.UnsupportedSyntax), match="4 given|arguments"):
             gradient(make([1.0, 2.0, 3.0, 4.0]))
+
+
+def test_a_call_like_the_first_is_not_looked_up(monkeypatch):
+    def f(x, y):
+        return np.sum(x * y) * 2.0
+
+    d = srcad.grad(f)
+    x = np.array([1.0, 2.0])
+    d(x, 3.0)
+    d._code.scalars.clear()
+    d._code.doors.clear()
+    monkeypatch.setattr(
+        sys.modules["srcad.derivative"], "key_of_all", None
+    )  # what the second door asks
+    assert (d(x, 4.0) == 8.0).all()
+
+
+def test_calls_unlike_the_first():
+    d = srcad.value_and_grad(lambda x, y: np.sum(x * y))
+    x = np.array([1.0, 2.0])
+    for _ in range(3):
+        for a, b in (
+            (x, x + 1.0),
+            (x, 3.0),
+            (np.array([1.0, 2.0, 3.0]), 2.0),
+            (x[:1], x),
+            (np.array(2.0), 3.0),
+            (1.5, 2.0),
+            (1.5, 2),
+        ):
+            value, slope = d(a, b)
+            assert value == np.sum(a * b)
+            assert np.shape(slope) == np.shape(a)
+            full = np.broadcast_to(b, np.shape(a * b))
+            assert np.allclose(slope, full if np.shape(full) == np.shape(a) else np.sum(full))
+
+
+def test_parameters_with_names_that_checks_have():
+    def f(type, v, is_same, run, c0):
+        return type * v * SCALE + is_same * run - c0
+
+    d = srcad.grad(f, argnums=(0, 4))
+    for _ in range(2):
+        assert d(2.0, 3.0, 4.0, 5.0, 6.0) == (6.0, -1.0)
+
+
+def test_a_rule_that_comes_later_holds_for_calls_like_the_first():
+    def square(x):
+        return x * x
+
+    d = srcad.grad(lambda x: 2.0 * square(x))
+    assert (d(3.0), d(3.0)) == (12.0, 12.0)
+
+    @srcad.rules.differential(square)
+    def square_rule(x, *, dx):
+        return 7.0 * dx
+
+    assert d(3.0) == 14.0

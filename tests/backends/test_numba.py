@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -379,7 +380,7 @@ from cached import f
 g = srcad.value_and_grad(f, backend="numba")
 print(g(np.arange(4.0)))
 compiled = getattr(sys.modules[[m for m in sys.modules if m.startswith("_srcad_")][-1]],
-                   "f_value_and_grad")
+                   "f_value_and_grad_kernel")
 print(sum(compiled.stats.cache_hits.values()), sum(compiled.stats.cache_misses.values()))
 """
 
@@ -416,3 +417,56 @@ def test_without_numba_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "numba", None)
     with pytest.raises(MissingBackend, match="pip install"):
         srcad.grad(lambda x: x * x, backend="numba")(1.0)
+
+
+# ---- memory from the caller
+
+
+def test_results_are_made_by_the_caller():
+    def scaled(x, k):
+        return np.sum(x * x * k)
+
+    gradient = srcad.value_and_grad(scaled, argnums=(0, 1), backend="numba")
+    x, k = np.array([1.0, 2.0]), np.array([3.0, 4.0])
+    value, slopes = gradient(x, k)
+    same((19.0, (2 * x * k, x * x)), (value, slopes))
+    kernel, entry = gradient.source.split("def scaled_value_and_grad(")
+    assert "np.empty" not in kernel
+    assert re.search(r"return \w+\n", kernel)
+    assert entry.count("np.empty(") == 2
+    again = gradient(k, x)[1]
+    assert not any(np.shares_memory(a, b) for a in slopes for b in (*again, x, k))
+
+
+def test_results_of_a_size_that_no_array_has():
+    def power(n, x):
+        return np.sum(np.full(n, 2.0) * x) * np.ones(n)
+
+    jacobian = srcad.jacrev(power, argnums=1, backend="numba")
+    same(np.array([6.0, 6.0, 6.0]), jacobian(3, 1.5))
+    with pytest.raises(ValueError, match="negative"):
+        jacobian(-1, 1.5)
+
+
+def test_results_that_change_places():
+    def turns(x, y, n):
+        x, y = x.copy(), y.copy()
+        for _ in range(n):
+            x, y = y, x
+        return np.sum(x * x), np.sum(3.0 * y)
+
+    def first(x, y, n):
+        a, b = turns(x, y, n)
+        return a * b
+
+    x, y = np.array([1.0, 2.0]), np.array([5.0, 6.0])
+    for n in (0, 1, 2):
+        same(*both(srcad.grad, first, x, y, n, argnums=(0, 1)))
+
+
+def test_one_array_as_two_results():
+    def total(x, y):
+        return np.sum(np.sin(x + y))
+
+    x = np.array([1.0, 2.0])
+    same(*both(srcad.grad, total, x, 2 * x, argnums=(0, 1)))

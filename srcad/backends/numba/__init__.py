@@ -28,6 +28,7 @@ conditions   loops end at their head
 order        sums of loops in any order
 vectors      functions that are vectorised (functions)
 supported    what is left and is not compiled is refused
+lent         arrays that are returned are made in Python, before the compiled part
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ from srcad.backends.numba.bounds import check_bounds
 from srcad.backends.numba.conditions import loops_by_flags
 from srcad.backends.numba.domains import check_domains
 from srcad.backends.numba.integers import check_integers
+from srcad.backends.numba.lent import as_call, lend
 from srcad.backends.numba.lists import lists_to_arrays
 from srcad.backends.numba.operations import in_other_words
 from srcad.backends.numba.order import free_order
@@ -131,14 +133,17 @@ def for_numba(function: Function) -> tuple[Function, frozenset[str]]:
     """The function to call, and the names of the functions that are to be compiled."""
     outlined = outline(function)
     kernel = _legal(outlined.kernel)
-    names = {kernel.name, *(ref.name for ref in kernel.calls)}
     if outlined.is_whole:
-        return kernel, frozenset(names)
-    for ref in outlined.entry.calls:
-        if ref.function is outlined.kernel:
-            ref.function = kernel
-    entry = replace(outlined.entry, calls=(*kernel.calls, *outlined.entry.calls))
-    return entry, frozenset(names)
+        entry, called, ref = as_call(kernel)
+    else:
+        (ref,) = (r for r in outlined.entry.calls if r.function is outlined.kernel)
+        entry, called = outlined.entry, kernel
+    lending, compiled = lend(entry, called, ref)
+    names = frozenset({compiled.name, *(r.name for r in compiled.calls)})
+    if outlined.is_whole and lending is entry:
+        return kernel, frozenset({kernel.name, *(r.name for r in kernel.calls)})
+    ref.function = compiled
+    return replace(lending, calls=(*compiled.calls, *lending.calls)), names
 
 
 def _legal(function: Function) -> Function:

@@ -13,7 +13,7 @@ over as arrays.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,7 +23,7 @@ from srcad.backends.numba.lists import vector_of
 from srcad.backends.numba.writing import Writer
 from srcad.ir import Apply, Atom, Block, Call, Effect, Function, FunctionRef, Literal, Value
 from srcad.ir.core import make_dict, make_list, make_tuple
-from srcad.ir.types import DictType, ListType, Opaque, TupleType
+from srcad.ir.types import Array, DictType, ListType, Opaque, TupleType
 from srcad.ir.walk import free_values, map_atoms, operands, results
 
 _QUESTIONS = (runtime.require_disjoint, runtime.require_distinct)
@@ -87,7 +87,7 @@ def outline(function: Function) -> Outlined:
             out = Value(value.hint, kind)
             outs.append(out)
             names[value] = packed.apply(np.ndarray.tolist, out, kind=value.type, hint=value.hint)
-    _rename(params)
+    name_apart(params)
     read = map_reader(inside)
     body_ops = tuple(map_atoms(op, read, lambda v: v) for op in (*inner, *tail.ops))
     kernel = Function(
@@ -151,9 +151,11 @@ def _packing(function: Function, before: dict[Apply | Effect, None]) -> dict[App
 
 
 def _is_simple(after: dict[Apply, None]) -> bool:
-    """Whether results are put together of tuples only."""
+    """Whether results are put together of tuples only, and these of numbers."""
     return all(op.callee is make_tuple for op in after) and not any(
-        isinstance(a, Value) and vector_of(a.type) is not None for op in after for a in op.args
+        isinstance(a, Value) and (vector_of(a.type) is not None or isinstance(a.type, Array))
+        for op in after
+        for a in op.args
     )
 
 
@@ -162,7 +164,7 @@ def _is_handed_over(param: Value) -> bool:
     return not isinstance(param.type, (TupleType, ListType, DictType, Opaque))
 
 
-def _rename(params: list[Value]) -> None:
+def name_apart(params: Iterable[Value]) -> None:
     """Give parameters names of their own: parts of two arguments may have one name."""
     taken: set[str] = set()
     for param in params:
@@ -173,6 +175,6 @@ def _rename(params: list[Value]) -> None:
         taken.add(param.hint)
 
 
-def map_reader(names: dict[Value, Value]) -> Callable[[Atom], Atom]:
+def map_reader(names: Mapping[Value, Atom]) -> Callable[[Atom], Atom]:
     """What reads atoms under other names."""
     return lambda atom: names.get(atom, atom) if isinstance(atom, Value) else atom
