@@ -33,6 +33,7 @@ from srcad.runtime.shapes import (
     unbroadcast,
     zeros_like,
 )
+from srcad.runtime.shapes_of_distributions import betainc_by_shapes, gammainc_by_shape
 from srcad.runtime.special import bessel_i, polygamma
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "add",
     "add_at",
     "bessel_i",
+    "betainc_by_shapes",
     "change_of_basis",
     "cofactors",
     "contraction",
@@ -53,6 +55,7 @@ __all__ = [
     "expm1",
     "fitted",
     "frechet",
+    "gammainc_by_shape",
     "inner",
     "inverse_of_lower",
     "is_regular",
