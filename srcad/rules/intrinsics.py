@@ -10,9 +10,15 @@ from srcad.runtime import (
     fitted,
     inner,
     last_writes,
+    merged,
     over,
+    over_gap,
+    over_gap_needed,
     own,
     plus,
+    require_basis,
+    require_settled,
+    settled,
     shadow,
     stop_gradient,
     strong,
@@ -21,7 +27,7 @@ from srcad.runtime import (
     zeros_like,
 )
 
-__all__ = ["evened", "excess", "fitted", "over", "times", "unbroadcast"]
+__all__ = ["evened", "excess", "fitted", "over", "over_gap", "times", "unbroadcast"]
 
 
 @differential(over, elementwise=True)
@@ -33,6 +39,28 @@ def over_differential(n, d, *, dn, dd, out):
 @linear(over, wrt="n", elementwise=True)
 def over_transpose(ct, n, d):
     return over(ct, d)
+
+
+@differential(over_gap, over_gap_needed, elementwise=True)
+def over_gap_differential(n, gaps, *, dn, dgaps, out):
+    """What is undefined may go unused in a tangent; in a cotangent it is asked for."""
+    return over_gap(dn - strong(out, dgaps), gaps)
+
+
+@linear(over_gap, over_gap_needed, wrt="n", elementwise=True)
+def over_gap_transpose(ct, n, gaps):
+    return over_gap_needed(ct, gaps)
+
+
+@linear(settled, require_settled, wrt="dv")
+def settled_transpose(ct, dv, merged):
+    return require_settled(ct, merged)
+
+
+@differential(require_basis)
+def require_basis_differential(v, *, dv):
+    """A change of a basis need not be one."""
+    return dv
 
 
 @multilinear(times, wrt=("w", "v"), elementwise=True)
@@ -103,4 +131,4 @@ def zeros_like_transpose(ct, x):
     return 0
 
 
-constant(stop_gradient)
+constant(stop_gradient, merged)

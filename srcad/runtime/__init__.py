@@ -35,6 +35,14 @@ from srcad.runtime.shapes import (
 )
 from srcad.runtime.shapes_of_distributions import betainc_by_shapes, gammainc_by_shape
 from srcad.runtime.special import bessel_i, polygamma
+from srcad.runtime.spectra import (
+    merged,
+    over_gap,
+    over_gap_needed,
+    require_basis,
+    require_settled,
+    settled,
+)
 
 __all__ = [
     "FAR",
@@ -62,21 +70,27 @@ __all__ = [
     "last_writes",
     "log",
     "log1p",
+    "merged",
     "minors",
     "over",
+    "over_gap",
+    "over_gap_needed",
     "own",
     "plus",
     "polygamma",
+    "require_basis",
     "require_disjoint",
     "require_distinct",
     "require_number",
     "require_present",
     "require_real_power",
     "require_scalar",
+    "require_settled",
     "require_unchanged",
     "require_view",
     "row_order",
     "segments",
+    "settled",
     "shadow",
     "sin",
     "snapshot",
