@@ -26,10 +26,8 @@ def rules_eigenvectors_grad(a, u):
     merged = runtime.merged(item)
     where = np.where(merged, 0, item - item[:, None])
     where = np.where(np.eye(merged.shape[-1], dtype=bool), math.inf, where)
-    shape = (T @ (np.tril(a) + np.tril(a, -1).T) @ item2).shape
     prod = T @ runtime.require_settled(vectors_bar, merged)
-    unbroadcast = runtime.unbroadcast(runtime.over_gap_needed(prod, where), shape)
-    value = np.diag(values_bar) + unbroadcast
+    value = np.diag(values_bar) + runtime.over_gap_needed(prod, where)
     prod = item2 @ (value @ T)
     a_bar = np.tril(prod.T, -1) + np.tril(prod)
     return a_bar
