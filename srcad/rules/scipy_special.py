@@ -170,12 +170,15 @@ def gammainc_by_shape_differential(k, a, x, *, da, dx):
 
 @differential(sc.gammaincinv, domain="fraction")
 def gammaincinv(a, y, *, da, dy, out):
-    return over(dy - gammainc_by_shape(1, a, out) * da, gamma_density(a, out))
+    """At 0 the result is 0 whatever the shape."""
+    density = gamma_density(a, out)
+    return over(dy, density) - over(gammainc_by_shape(1, a, out), density) * da
 
 
 @differential(sc.gammainccinv, domain="fraction")
 def gammainccinv(a, y, *, da, dy, out):
-    return -over(dy + gammainc_by_shape(1, a, out) * da, gamma_density(a, out))
+    density = gamma_density(a, out)
+    return -over(dy, density) - over(gammainc_by_shape(1, a, out), density) * da
 
 
 def beta_density(a, b, x):
@@ -219,12 +222,16 @@ def betainc_by_shapes_differential(i, j, a, b, x, *, da, db, dx):
 
 @differential(sc.betaincinv, domain="fraction")
 def betaincinv(a, b, y, *, da, db, dy, out):
-    return over(dy - betainc(a, b, out, da=da, db=db, dx=0), beta_density(a, b, out))
+    """At the ends the result is an end whatever the shapes."""
+    density = beta_density(a, b, out)
+    by_a = over(betainc_by_shapes(1, 0, a, b, out), density)
+    by_b = over(betainc_by_shapes(0, 1, a, b, out), density)
+    return over(dy, density) - by_a * da - by_b * db
 
 
 @differential(getattr(sc, "betainccinv", None), domain="fraction")
 def betainccinv(a, b, y, *, da, db, dy, out):
-    return -over(dy + betainc(a, b, out, da=da, db=db, dx=0), beta_density(a, b, out))
+    return betaincinv(a, b, y, da=da, db=db, dy=-dy, out=out)
 
 
 # ---- logistic and entropy functions

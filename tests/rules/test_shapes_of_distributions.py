@@ -111,6 +111,13 @@ def test_the_ends_and_beyond():
     assert gammainc_by_shape(1, 3.0, np.zeros((0, 2))).shape == (0, 2)
 
 
+def test_inverses_at_the_ends():
+    assert srcad.grad(sc.gammaincinv, 0)(2.0, 0.0) == 0
+    assert srcad.grad(sc.gammainccinv, 0)(2.0, 1.0) == 0
+    assert srcad.grad(sc.betaincinv, (0, 1))(2.0, 3.0, 0.0) == (0, 0)
+    assert srcad.grad(sc.betaincinv, (0, 1))(2.0, 3.0, 1.0) == (0, 0)
+
+
 def test_far_out_nothing_is_left_and_nothing_is_warned_of():
     assert gammainc_by_shape(1, 1e3, 1e-5) == 0
     assert gammainc_by_shape(1, 3.0, 1e300) == 0
