@@ -56,7 +56,7 @@ def compiled_code(
     derivative: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """The generated function and its arguments, the captured ones included."""
-    positional, named = derivative._bind(args, kwargs)
+    positional, named = derivative.bind(*args, **kwargs)
     compiled = derivative.compiled_for(positional, named)
     values = [value for _, value in (*positional, *named)]
     return compiled.run, (*values, *(c.read() for c in compiled.captures))

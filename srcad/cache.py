@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from srcad.private_files import private_directory, read_private, write_private
+from srcad.recent import Recent
 
 __all__ = ["Cache", "CacheKey", "Entry", "cache_directory", "default_cache", "module_directory"]
 
@@ -70,7 +71,7 @@ class Cache:
 
     def __init__(self, directory: Path | None) -> None:
         self.directory = directory
-        self._entries: dict[str, Entry] = {}
+        self._entries: Recent[str, Entry] = Recent(256)
         self._lock = threading.Lock()
 
     def get(self, key: CacheKey) -> Entry | None:
@@ -83,7 +84,7 @@ class Cache:
             entry = None if content is None else _unpacked(content, digest)
             if entry is not None:
                 with self._lock:
-                    entry = self._entries.setdefault(digest, entry)
+                    self._entries[digest] = entry
         return entry
 
     def put(self, key: CacheKey, entry: Entry) -> None:

@@ -13,6 +13,7 @@ from srcad import rules
 from srcad.guards import Door, Enter, Identity
 from srcad.options import Options
 from srcad.pipeline import Compiled
+from srcad.recent import Recent
 from srcad.transform.calls import Spec
 from srcad.transform.jacobians import Choice
 
@@ -56,14 +57,12 @@ def chooser(choice: Choice, seen: dict[int, int]) -> Callable[[dict[int, int]], 
     """A choice by sizes as keys number them: ``seen`` are those of the example."""
     symbols, decide = choice
     names = {seen[size]: name for size, name in symbols.items() if size in seen}
-    known: dict[tuple[int, ...], bool] = {}
+    known: Recent[tuple[int, ...], bool] = Recent(256)
 
     def choose(sizes: dict[int, int]) -> bool:
         key = tuple(sizes)
         found = known.get(key)
         if found is None:
-            if len(known) >= _MANY:
-                known.clear()
             given = {names[k]: size for size, k in sizes.items() if k in names}
             found = known[key] = decide(given)
         return found
@@ -80,9 +79,7 @@ def _forget_all() -> None:
         codes.forget()
 
 
-_codes: dict[Any, Codes] = {}
-_MANY = 256
-"""Of how many derivatives codes are kept."""
+_codes: Recent[Any, Codes] = Recent(256)
 
 
 def codes_of(function: Any, spec: Spec, options: Options) -> Codes:
@@ -101,8 +98,5 @@ def codes_of(function: Any, spec: Spec, options: Options) -> Codes:
     key = Identity(function), spec, options
     found = _codes.get(key)
     if found is None:
-        if len(_codes) >= _MANY:
-            for old in list(_codes)[: _MANY // 4]:
-                _codes.pop(old, None)
-        found = _codes.setdefault(key, Codes())
+        found = _codes[key] = Codes()
     return found

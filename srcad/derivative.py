@@ -142,8 +142,8 @@ class Derivative:
         parameters = self.signature.parameters.values()
         return any(p.default is not p.empty and p.name not in self._filled for p in parameters)
 
-    def _bind(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Named, Named]:
-        """Arguments by position and by keyword, each with a name."""
+    def bind(self, /, *args: Any, **keywords: Any) -> tuple[Named, Named]:
+        """The arguments of a call by position and by keyword, each with a name."""
         if self.signature is None:
             return tuple((f"x{k}", a) for k, a in enumerate(args)), tuple(keywords.items())
         bound = self.signature.bind(*args, **keywords).arguments
@@ -172,7 +172,7 @@ class Derivative:
 
     @hides_own_frames
     def __call__(self, /, *args: Any, **keywords: Any) -> Any:
-        positional, named = self._bind(args, keywords)
+        positional, named = self.bind(*args, **keywords)
         return self._call(positional, named)
 
     @hides_own_frames
@@ -376,7 +376,8 @@ class Derivative:
             if compiled.choice is not None and not exact:
                 self._code.choices.setdefault(key, chooser(compiled.choice, dict(sizes)))
                 key = self._chosen(key, sizes)
-            entry = make_entry(compiled.run, len(values), compiled.guards, dict(sizes))
+            sized = dict(sizes)
+            entry = make_entry(compiled.run, len(values), compiled.guards, sized, compiled)
             variant = Variant(compiled, *entry)
             self._variants[key] = (variant, *self._variants.get(key, ()))[:_VARIANTS]
             if backend is None:
@@ -463,7 +464,7 @@ class Derivative:
     @hides_own_frames
     def source_for(self, /, *args: Any, **keywords: Any) -> str:
         """The module that these arguments get."""
-        return self.compiled_for(*self._bind(args, keywords)).source
+        return self.compiled_for(*self.bind(*args, **keywords)).source
 
     def _shown(self) -> Compiled:
         if self._code.latest is not None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import sysconfig
 import unicodedata
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 __all__ = [
@@ -97,6 +97,12 @@ class SourceError(SrcadError):
         self.place = place
         self.message = message
         self.hint = hint
+
+    def called_at(self, caller: Place | None) -> SourceError:
+        """The same error, met where a function was called."""
+        if self.place is None or caller is None:
+            return self
+        return type(self)(replace(self.place, caller=caller), self.message, self.hint)
 
     @property
     def file(self) -> str | None:

@@ -136,14 +136,17 @@ def make_entry(
     count: int,
     captures: Sequence[Capture],
     sizes: dict[int, int],
+    owner: object = None,
 ) -> tuple[Enter, Callable[..., Any]]:
     """How code is entered: ``(enter, collect)``.
 
     ``enter(*args)`` checks that what the code relies on is as it was, and runs it with the data
     that it refers to; or it returns ``MISS``.  ``collect(*args)`` returns that data as a tuple, or
-    ``MISS``.  ``sizes`` are those of the arguments that the code was compiled for.
+    ``MISS``.  ``sizes`` are those of the arguments that the code was compiled for.  Both keep
+    ``owner``, what the module of ``run`` goes with.
     """
     writer = _Writer(count)
+    writer.namespace["owner"] = owner
     for capture in captures:
         writer.check(capture, sizes)
     return writer.made(run)

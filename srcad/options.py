@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass, fields, replace
+from types import FunctionType
 from typing import Any, TypedDict
+from weakref import WeakSet
 
 _opaque: dict[Any, None] = {}
+_opaque_functions: WeakSet[FunctionType] = WeakSet()
+"""Functions may be defined anew in each call of another: those are not kept for the mark."""
 
 
 BACKENDS = ("python", "numba")
@@ -101,6 +105,8 @@ def chosen(choices: Choices) -> Options:
 
 def is_opaque(function: Any) -> bool:
     """Whether a function was marked with ``srcad.opaque``."""
+    if isinstance(function, FunctionType):
+        return function in _opaque_functions
     try:
         return function in _opaque
     except TypeError:
@@ -109,5 +115,8 @@ def is_opaque(function: Any) -> bool:
 
 def mark_opaque(function: Any) -> Any:
     """Note that a function is to be run as it is."""
-    _opaque[function] = None
+    if isinstance(function, FunctionType):
+        _opaque_functions.add(function)
+    else:
+        _opaque[function] = None
     return function

@@ -26,7 +26,7 @@ from typing import Any
 from srcad.cache import module_directory
 from srcad.codegen import Decorator, Emitted, emit
 from srcad.codegen.copies import without_idle_copies
-from srcad.codegen.load import load
+from srcad.codegen.load import Loaded, load
 from srcad.errors import MissingBackend, NotCompilable
 from srcad.frontend.live import Capture
 from srcad.frontend.lower import Lowered, lower_function
@@ -44,6 +44,7 @@ from srcad.passes.fuse import fused
 from srcad.passes.indices import write_out_indices
 from srcad.passes.inplace import tidy_writes
 from srcad.passes.ownership import own_results
+from srcad.passes.radii import write_out_radii
 from srcad.passes.scalars import write_out_scalars
 from srcad.transform import bodies
 from srcad.transform.expand import like
@@ -73,6 +74,8 @@ class Compiled:
     """Whether it has effects, so that it must not be run twice."""
     file: str
     """Where the generated code is."""
+    text: Loaded
+    """Keeps the module of the generated code."""
     inlined: tuple[Any, ...] = ()
     """The live functions whose source it is made of."""
     function: Function | None = None
@@ -145,7 +148,7 @@ def finish(function: Function, options: Options = DEFAULTS) -> Function:
         function = remove_dead_code(fold_control(tidy_writes(function)))
     if options.in_place and options.backend == "python":  # compiled code gathers what is added
         function = written_first(function)
-    function = write_out_indices(own_results(function))
+    function = write_out_radii(write_out_indices(own_results(function)))
     if options.shorten:
         function = write_out_scalars(function)
     if writes_arrays(function.body):
@@ -220,12 +223,12 @@ def loaded(
     """Generated text, made to run."""
     if backend == "numba":
         import srcad.backends.numba  # noqa: F401  # it tells Numba what ``runtime`` has for it
-    module = load(emitted.source, emitted.name, emitted.bindings, module_directory())
+    text = load(emitted.source, emitted.name, emitted.bindings, module_directory())
     captures = tuple(c for c in guards if c.value is not None)
-    run = getattr(module, emitted.name)
-    file = str(module.__file__)
+    run = getattr(text.module, emitted.name)
+    file = str(text.module.__file__)
     return Compiled(
-        run, emitted, captures, guards, exact, acts, file, inlined, function, ir_text, backend
+        run, emitted, captures, guards, exact, acts, file, text, inlined, function, ir_text, backend
     )
 
 

@@ -20,6 +20,7 @@ from srcad.ir import Value
 from srcad.options import DEFAULTS, Options
 from srcad.pipeline import CompiledPair, Named, compile_vjp
 from srcad.primal import annotate, copied, hides_own_frames, name_of, run_primal
+from srcad.recent import Recent
 from srcad.stored import Request, fetch, keep
 from srcad.transform import inside
 from srcad.transform.calls import Spec
@@ -442,8 +443,7 @@ CompilerLibrary.points[_AtPoint] = _expand_point
 # ---- one compiler for each function
 
 
-_MANY = 256
-_makers: dict[Any, Any] = {}
+_makers: Recent[Any, Any] = Recent(256)
 
 
 rules.watch(_makers.clear)
@@ -454,8 +454,5 @@ def _memo(kind: Any, function: Any, make: Callable[[], Any]) -> Any:
     key = kind, Identity(function)
     found = _makers.get(key)
     if found is None:
-        if len(_makers) >= _MANY:
-            for old in list(_makers)[: _MANY // 4]:
-                _makers.pop(old, None)
         found = _makers[key] = make()
     return found

@@ -6,11 +6,12 @@ reads from its end; what is computed again has the place of a primal statement, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from srcad.codegen import emit
 from srcad.ir import (
     Accumulate,
     Apply,
@@ -112,16 +113,18 @@ def _line(kept: Kept) -> str:
 def explain(function: Function) -> Explanation:
     """What the derivative that a function of the IR is keeps, computes again, fuses and writes."""
     found = Explanation()
+    names = emit(function).names
     for ref in function.calls:
         if ref.function is not None:
-            _Explainer(ref.function, found)
-    _Explainer(function, found)
+            _Explainer(ref.function, found, names)
+    _Explainer(function, found, names)
     return found
 
 
 class _Explainer:
-    def __init__(self, function: Function, found: Explanation) -> None:
+    def __init__(self, function: Function, found: Explanation, names: Mapping[Value, str]) -> None:
         self.found = found
+        self.names = names
         self.made = {r: op for op in all_ops(function.body) for r in results(op)}
         self.readers = _reverse_readers(function.body)
         self._visit(function.body, in_reverse=False)
@@ -227,7 +230,8 @@ class _Explainer:
             self.found.in_place[f"{self._name(op.version)}, {_place(op.loc)}"] = None
 
     def _name(self, value: Value) -> str:
-        return name_of(value, self.made) or "value"
+        """What a value is called in the generated code; what has no name there, by its origin."""
+        return self.names.get(value) or name_of(value, self.made) or "value"
 
 
 def _is_kept_before(op: For | While, value: Value, parts: tuple[Atom, ...]) -> bool:

@@ -387,6 +387,62 @@ def test_emit_writes_exceptions_out(tmp_path):
             namespace["area_grad"](np.ones(3))
 
 
+SAVED = """
+import numpy as np
+
+scale = 2.0
+
+
+def wave(x, a=2.0, *, shift=None, n=3):
+    return np.sin(x) * a * n
+
+
+def scaled(x, a=2.0):
+    return np.sin(x) * a * scale
+
+
+def named(x, how="twice", a=2.0):
+    return x * a * (2 if how == "twice" else 3)
+
+
+def several(*xs, a=2.0):
+    return sum(xs) * a
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "calls"),
+    [
+        ("wave", "1.5", [((0.0,), 6.0), ((0.0, 5.0), 15.0), ((0.0, 5.0, None, 1), 5.0)]),
+        ("scaled", "1.5", [((0.0, 5.0, 3.0), 15.0)]),
+        ("named", "1.5, 'thrice'", [((0.0, "thrice", 5.0), 15.0), ((0.0, "thrice"), 6.0)]),
+        ("several", "1.5, 2.5", [((0.0, 0.0), 2.0), ((0.0, 0.0, 5.0), 5.0)]),
+    ],
+)
+def test_emit_leaves_defaults_open(tmp_path, name, given, calls):
+    model, file = tmp_path / f"with_defaults_{name}.py", tmp_path / "saved.py"
+    model.write_text(SAVED)
+    assert run("emit", f"{model}:{name}", "--args", given, "-o", file)[0] == 0
+    space = {}
+    exec(file.read_text(), space)
+    derivative = space[f"{name}_grad"]
+    for args, value in calls:
+        assert derivative(*args) == value
+    if name == "named":  # the text is for another word than the default
+        with pytest.raises(TypeError, match="missing"):
+            derivative(0.0)
+
+
+def test_a_point_may_begin_with_a_minus(model):
+    for given in (["--args", "-0.5,1.0"], ["--args=-0.5,1.0"], ["--args", "-np.ones(()),2.0"]):
+        status, out, err = run("show", f"{model}:plain", *given)
+        assert status == 0, err
+        assert "x * y" in out or "return y" in out
+    with pytest.raises(SystemExit), contextlib.redirect_stderr(io.StringIO()) as said:
+        main(["show", f"{model}:plain", "--args", "--check"])
+    assert "expected one argument" in said.getvalue()
+
+
 # ---- what is refused
 
 

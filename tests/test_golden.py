@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import srcad
-from srcad.codegen.load import load, unload
+from srcad.codegen.load import load
 from srcad.options import Options
 from srcad.pipeline import Compiled
 from srcad.points import PointMaker, VjpMaker
@@ -146,16 +146,13 @@ def compiled(golden: Golden) -> dict[str, Compiled]:
             pair = VjpMaker(function).pair_for(args)
             return {f"{golden.id}_fwd": pair.forward, f"{golden.id}_rev": pair.reverse}
     made = getattr(srcad, golden.transform)(function, golden.argnums)
-    return {golden.id: made.compiled_for(*made._bind(args, {}))}
+    return {golden.id: made.compiled_for(*made.bind(*args))}
 
 
 def run_text(text: str, code: Compiled, args: tuple[Any, ...]) -> Any:
     """What the function in the text returns."""
-    module = load(text, code.emitted.name, code.emitted.bindings, None)
-    try:
-        return getattr(module, code.emitted.name)(*args, *code.data(args))
-    finally:
-        unload(module)
+    loaded = load(text, code.emitted.name, code.emitted.bindings, None)
+    return getattr(loaded.module, code.emitted.name)(*args, *code.data(args))
 
 
 def by_text(golden: Golden, texts: dict[str, str], codes: dict[str, Compiled]) -> Any:
@@ -251,3 +248,28 @@ def test_every_file_has_its_function():
         pytest.skip("files are being written")
     written = {name for golden in GOLDENS for name in compiled(golden)}
     assert {file.stem for file in FOLDER.glob("*.py")} == written | {"primals"}
+
+
+def orbit(x, v, n):
+    history = [{"pos": x, "speed": v}]
+    for _ in range(n):
+        last = history[-1]
+        step = {"pos": last["pos"] + 0.1 * last["speed"], "speed": last["speed"] - last["pos"]}
+        history.append(step)
+    return history[-1]["pos"]
+
+
+def test_items_of_a_dict_are_called_by_their_keys():
+    source = srcad.grad(orbit).source_for(1.0, 0.5, 3)
+    assert "pos_bar = copied.get('pos', 0.0)" in source
+    assert "speed_bar = copied.get('speed', 0.0)" in source
+    assert srcad.grad(orbit)(1.0, 0.5, 0) == 1.0
+
+
+def keyed(d):
+    return d["class"] ** 2 + d["a b"] ** 2 + d["two"] ** 2
+
+
+def test_a_key_that_is_no_name_is_no_name():
+    d = {"class": 1.0, "a b": 2.0, "two": 3.0}
+    assert srcad.grad(keyed)(d) == {"class": 2.0, "a b": 4.0, "two": 6.0}

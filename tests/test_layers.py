@@ -16,6 +16,7 @@ PACKAGE = Path(srcad.__file__).parent
 ORDER = (
     "errors",
     "private_files",
+    "recent",
     "options",
     "runtime",
     "ir",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,7 +25,7 @@ AGREEMENT, DISAGREEMENT, REFUSED = 0, 1, 2
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; the exit status."""
-    options = _parser().parse_args(argv)
+    options = _parser().parse_args(_with_minus(sys.argv[1:] if argv is None else argv))
     try:
         return _rules(options) if options.command == "rules" else _run(options)
     except SrcadError as error:
@@ -33,6 +34,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # of `srcad show … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return AGREEMENT
+
+
+def _with_minus(argv: Sequence[str]) -> list[str]:
+    """``--args -0.5,2.0`` as ``--args=-0.5,2.0``: argparse takes what has a minus for an option."""
+    words: list[str] = []
+    for word in argv:
+        if words and words[-1] == "--args" and re.match(r"-(?!-|[oh]$)", word):
+            words[-1] += f"={word}"
+        else:
+            words.append(word)
+    return words
 
 
 def _rules(options: argparse.Namespace) -> int:
@@ -68,7 +80,7 @@ def _run(options: argparse.Namespace) -> int:
 
     match options.command:
         case "emit":
-            text = saved_text(shown[0], target)
+            text = saved_text(shown[0], target, arguments)
             Path(options.output).write_text(text, encoding="utf-8")
             print(f"{options.output}: {shown[0].compiled.emitted.name}")
             return AGREEMENT

@@ -15,6 +15,7 @@ import numpy as np
 from srcad.cli.errors import CommandError
 from srcad.cli.guess import Guesser, NotGuessed
 from srcad.cli.target import Target
+from srcad.dispatch import defaults_of
 
 _HINT = "give them: --args 'EXPR', what stands between the parentheses of the call, or FILE.npz"
 
@@ -66,6 +67,8 @@ def find_arguments(target: Target, given: str | None) -> Arguments:
         bound = target.signature.bind(*args, **keywords)
     except TypeError as error:
         raise CommandError(f"{target.text} does not take these arguments: {error}") from None
+    if defaults_of(target.function) is not None:  # as a call of the derivative does
+        bound.apply_defaults()
     return Arguments(bound.args, bound.kwargs, _names(target.signature, bound), origins)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from srcad.codegen.comments import Comments, is_marker
@@ -15,7 +15,7 @@ from srcad.codegen.plan import make_plan
 from srcad.codegen.printer import print_module
 from srcad.codegen.statements import Statements
 from srcad.codegen.survey import Survey
-from srcad.ir.core import Call, Function, FunctionRef, Loc
+from srcad.ir.core import Call, Function, FunctionRef, Loc, Value
 from srcad.ir.naming import identifier
 from srcad.ir.walk import all_ops
 
@@ -31,6 +31,8 @@ class Emitted:
     """Objects that cannot be imported: to be put in the module's name space before it runs."""
     line_map: dict[int, Loc]
     """Where each generated line stems from."""
+    names: Mapping[Value, str] = field(default_factory=dict)
+    """The variables; without those of code that another process has generated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +66,12 @@ def emit(
 
     comments = Comments()
     origins: dict[int, Loc] = {}
+    variables: dict[Value, str] = {}
     body: list[Any] = []
     for original, survey in zip(functions, surveys, strict=True):
         plan = make_plan(survey, names)
         names.reserve(plan.variables.taken())
+        variables |= plan.variables.by_value()
         statements = Statements(plan, names, comments, called, origins)
         doc = (docs or {}).get(survey.function.name, survey.function.doc)
         definition = statements.function(given[original], doc)
@@ -81,7 +85,9 @@ def emit(
     imports = names.import_lines()
     prefix = "\n".join([*top, *([""] if top and imports else []), *imports])
     source = f"{prefix}\n\n\n{text}" if prefix else text
-    return Emitted(source, given[function], names.bindings, _line_map(source, body, origins))
+    return Emitted(
+        source, given[function], names.bindings, _line_map(source, body, origins), variables
+    )
 
 
 def _decorator(decorator: Decorator, names: GlobalNames) -> Any:

@@ -2,8 +2,8 @@
 
 Generated code lives in a real file and in a module in `sys.modules` whose `__dict__` is the
 namespace it ran in. Only this way tracebacks, `inspect.getsource`, pdb, coverage, pickling by
-reference and Numba's `cache=True` all work. The file is named by what is in it and is not written
-again, since Numba compares its time stamp.
+reference and Numba's `cache=True` all work. The module goes with the last that holds it. The
+file is named by what is in it and is not written again, since Numba compares its time stamp.
 """
 
 from __future__ import annotations
@@ -14,25 +14,46 @@ import linecache
 import re
 import sys
 import threading
-from collections.abc import Mapping
+import weakref
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
+from typing import Any
 
 import numpy as np
 
 from srcad.private_files import private_directory, read_private, write_private
 
-__all__ = ["load", "unload"]
+__all__ = ["Loaded", "load"]
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Loaded:
+    """A module of generated code. It is in `sys.modules` as long as this is held.
+
+    What was taken from the module works on after that, and still shows its lines.
+    """
+
+    module: ModuleType
+    source: str
+    bindings: dict[str, object]
+
+
+class _Lines:
+    """Every namespace that ran text of one file holds this: while it lives, the lines are shown."""
+
 
 _lock = threading.RLock()  # generated code may itself load more
-_loaded: dict[str, tuple[str, dict[str, object]]] = {}
-"""Module name to the text and the bindings of the module."""
+_loaded: weakref.WeakValueDictionary[str, Loaded] = weakref.WeakValueDictionary()
+"""By the names of the modules."""
+_lines: weakref.WeakValueDictionary[str, _Lines] = weakref.WeakValueDictionary()
+"""By file."""
 
 
-def load(
-    source: str, name: str, bindings: Mapping[str, object], directory: Path | None
-) -> ModuleType:
+def load(source: str, name: str, bindings: Mapping[str, object], directory: Path | None) -> Loaded:
     """Run `source` in a module of its own, where the names in `bindings` are globals.
 
     The same text with the same objects gives the same module. `name` is what file and module are
@@ -41,28 +62,75 @@ def load(
     """
     stem = f"{re.sub(r'[^0-9A-Za-z_]', '_', name)}_{_digest(source, name, bindings)}"
     with _lock:
+        _clear_up()
         module_name = _free_name(f"_srcad_{stem}", source, bindings)
-        if module_name in _loaded:
-            return sys.modules[module_name]
+        known = _loaded.get(module_name)
+        if known is not None:
+            return known
         file = _write(source, stem, directory)
         code = compile(source, file, "exec", dont_inherit=True)
         module = _new_module(module_name, file)
         module.__dict__.update(bindings)
+        module.__dict__["__lines__"] = _shown(file, source)
         sys.modules[module_name] = module
         try:
             exec(code, module.__dict__)
         except BaseException:
             del sys.modules[module_name]
             raise
-        _loaded[module_name] = source, dict(bindings)
-        return module
+        loaded = _loaded[module_name] = Loaded(module, source, dict(bindings))
+        _when_gone(loaded, _unregister, module)
+        return loaded
 
 
-def unload(module: ModuleType) -> None:
-    """Let go of a loaded module and of what it is bound to. Its file stays."""
-    with _lock:
-        if _loaded.pop(module.__name__, None) is not None:
-            sys.modules.pop(module.__name__, None)
+# ---- what is let go of
+
+_gone: deque[tuple[Callable[[Any], None], Any]] = deque()
+"""What is to be done for objects that are gone, and with what."""
+
+
+def _when_gone(obj: object, then: Callable[[Any], None], what: object) -> None:
+    weakref.finalize(obj, _note, then, what).atexit = False
+
+
+def _note(then: Callable[[Any], None], what: object) -> None:
+    """Called in the midst of anything: it must not wait for a thread that is loading."""
+    _gone.append((then, what))
+    if _lock.acquire(blocking=False):
+        try:
+            _clear_up()
+        finally:
+            _lock.release()
+
+
+def _clear_up() -> None:
+    while _gone:
+        then, what = _gone.popleft()
+        then(what)
+
+
+def _unregister(module: ModuleType) -> None:
+    if sys.modules.get(module.__name__) is module:  # not loaded again meanwhile
+        del sys.modules[module.__name__]
+
+
+def _shown(file: str, source: str) -> _Lines:
+    """What keeps the lines of a file shown; `linecache` reads those of a real file itself."""
+    lines = _lines.get(file)
+    if lines is None:
+        lines = _lines[file] = _Lines()
+        _when_gone(lines, _hide, file)
+    if file.startswith("<"):
+        linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
+    return lines
+
+
+def _hide(file: str) -> None:
+    if file not in _lines:
+        linecache.cache.pop(file, None)
+
+
+# ---- names and files
 
 
 def _free_name(name: str, source: str, bindings: Mapping[str, object]) -> str:
@@ -72,7 +140,7 @@ def _free_name(name: str, source: str, bindings: Mapping[str, object]) -> str:
     """
     candidate, number = name, 1
     while (known := _loaded.get(candidate)) is not None:
-        if known[0] == source and _same_objects(known[1], bindings):
+        if known.source == source and _same_objects(known.bindings, bindings):
             return candidate
         number += 1
         candidate = f"{name}_{number}"
@@ -90,10 +158,7 @@ def _write(source: str, stem: str, directory: Path | None) -> str:
         content = source.encode()
         if read_private(file) == content or write_private(file, content):
             return str(file.absolute())
-    pseudo_file = f"<srcad {stem}>"
-    lines = source.splitlines(keepends=True)
-    linecache.cache[pseudo_file] = (len(source), None, lines, pseudo_file)
-    return pseudo_file
+    return f"<srcad {stem}>"
 
 
 def _new_module(name: str, file: str) -> ModuleType:

@@ -71,6 +71,11 @@ class Variables:
         number = self._survey.number[value]
         return list(self._values_in(self._members[self._find(number)]))
 
+    def by_value(self) -> dict[Value, str]:
+        """The names of the values that are printed under one."""
+        number = self._survey.number
+        return {v: self.names[number[v]] for v in self._survey.values if number[v] in self.names}
+
     def taken(self) -> set[str]:
         """All names in use."""
         return set(self.names.values())

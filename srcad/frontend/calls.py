@@ -21,7 +21,7 @@ import gast
 import numpy as np
 
 from srcad import runtime
-from srcad.errors import SourceError
+from srcad.errors import SourceError, SourceUnavailable
 from srcad.frontend import (
     arrays,
     attributes,
@@ -55,9 +55,11 @@ from srcad.frontend.abstract import (
 )
 from srcad.frontend.fence import check_fence, refusal
 from srcad.frontend.lowering import _PACKAGE, RETURN, Frame, Lowering, Unreachable
+from srcad.frontend.radii import even_power
 from srcad.frontend.scopes import parameters, scope_of
 from srcad.frontend.source import FunctionSource, read_function
 from srcad.ir import Atom, Literal, Value
+from srcad.ir.places import place_of
 from srcad.ir.samples import GENERATORS, draws, sampled_type
 from srcad.ir.types import (
     OBJECT,
@@ -306,7 +308,10 @@ def primitive(
         return opaque(low, function, args, keywords)
     if any(isinstance(a, ArrayRef) for a in (*args, *keywords.values())):
         return arrays.called(low, function, args, keywords)
-    return containers.wrap(low, low.builder.apply(function, *atoms, **named))
+    made = None if named or low.internal else even_power(low.builder, function, tuple(atoms))
+    if made is None:
+        made = low.builder.apply(function, *atoms, **named)
+    return containers.wrap(low, made)
 
 
 _WRITERS = {
@@ -444,7 +449,12 @@ def _source_of(function: types.FunctionType) -> FunctionSource:
 
 def _function_code(low: Lowering, function: types.FunctionType) -> Code:
     importer = low.session.importer
-    source = _source_of(function)
+    try:
+        source = _source_of(function)
+    except SourceUnavailable as error:  # what has no text has no place in it: the call has
+        low.refuse(error.message, error.hint, kind=SourceUnavailable)
+    except SourceError as error:
+        raise error.called_at(place_of(low.builder.loc)) from None
     low.session.inlined.append(function)
     importer.code(low, function)
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))

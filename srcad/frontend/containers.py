@@ -115,7 +115,7 @@ def writable(low: Lowering, ref: ListRef | DictRef) -> Held:
             low.set_contents(ref, held)
             return held
         case _:
-            low.refuse(*refusal("shared container"))
+            low.refuse_change(ref)
 
 
 def _materialize(low: Lowering, contents: Items | Entries, name: str) -> Value:

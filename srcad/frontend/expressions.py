@@ -54,6 +54,7 @@ from srcad.frontend.loops import RetryLoop
 from srcad.frontend.lowering import Frame, Lowering, is_leaf
 from srcad.frontend.managers import may_suppress
 from srcad.frontend.narrowing import narrow
+from srcad.frontend.radii import even_power
 from srcad.ir import Atom, Literal, Value
 from srcad.ir.core import format_value, literal_values, make_fstring
 from srcad.ir.infer import atom_type
@@ -280,9 +281,11 @@ def binary(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract:
     left, right = low.atom(x), low.atom(y)
     if op not in _LOGICAL and atom_type(left) == atom_type(right) == BOOL:
         low.require_python(x, y)
-    return wrap(
-        low, _power(low, left, right) if op is operator.pow else low.builder.apply(op, left, right)
-    )
+    made = None if low.internal else even_power(low.builder, op, (left, right))
+    if made is None:
+        power = op is operator.pow
+        made = _power(low, left, right) if power else low.builder.apply(op, left, right)
+    return wrap(low, made)
 
 
 _LOGICAL = (operator.and_, operator.or_, operator.xor)
@@ -640,9 +643,7 @@ def evaluate_manager(low: Lowering, node: Any) -> Abstract:
         return manager
     callee = evaluate(low, node.func)
     if not isinstance(callee, Static):
-        low.refuse(
-            *refusal("context manager", name="a manager that is made by a function defined here")
-        )
+        low.refuse(*refusal("manager made here"))
     if callee.value is contextlib.suppress:
         return callee
     if callee.value is contextlib.nullcontext:

@@ -100,6 +100,15 @@ REFUSED: dict[str, Refusal] = {
         "changing a list, dict or object that something else may also refer to",
         "change a copy of it: list(xs), dict(d), copy.copy(obj)",
     ),
+    "container outside": Refusal(
+        "changing '{name}', which exists outside the function,",
+        "pass it as an argument, or change a copy of it: list(xs), dict(d), copy.copy(obj)",
+    ),
+    "shared default": Refusal(
+        "changing the default of the parameter '{name}', a list or dict that all calls share,",
+        "let it be None, and make a new one in the function; "
+        "to remember results, write @functools.cache before the function",
+    ),
     # Met in lowering: values.
     "function choice": Refusal(
         "a choice of function that depends on data",
@@ -170,8 +179,13 @@ REFUSED: dict[str, Refusal] = {
         "changing a list, dict or array while a loop runs over it",
         "loop over a copy: for v in list(xs)",
     ),
-    "context manager": Refusal(
-        "'with {name}'", "move the block out of the function, or drop the context manager"
+    "manager made here": Refusal(
+        "a context manager that is made by a function defined here",
+        "define that function at module level, or use a class with __enter__ and __exit__",
+    ),
+    "reading manager": Refusal(
+        "'with {name}(…)' of an object made here whose __exit__ looks at the exception",
+        "use try and except, or drop the context manager",
     ),
     "suppressing manager": Refusal(
         "'with {name}', which may suppress exceptions,",

@@ -181,8 +181,13 @@ class Importer:
             twins = self.places.setdefault(id(obj), [])
             twins.append(found.place)
             if len(twins) > 1:  # one object under several names
-                low.session.foreign.update(twins)
+                for twin in twins:
+                    low.session.foreign.setdefault(twin, None)
         return found
+
+    def names_of(self, place: int) -> list[int]:
+        """The places of one object, which may have come in under several names."""
+        return next((twins for twins in self.places.values() if place in twins), [place])
 
     def _followed(
         self, low: Lowering, obj: Any, value: Value, hint: str, access: Access
@@ -295,7 +300,7 @@ class Importer:
             )
             found = self._structure(low, obj, read, name, access)
         self._imported[key] = found
-        _keep_places(low, places)
+        _keep_places(low, places, name)
         return found
 
     def has_attribute(self, origin: Origin, name: str) -> bool:
@@ -485,17 +490,19 @@ class Importer:
                 self.captures[key] = Capture(name, access, value, obj, False)
             result = self._structure(low, obj, value, name, access)
         self._imported[key] = result
-        _keep_places(low, places)
+        kind = "shared default" if key[0] == "default" else "container outside"
+        _keep_places(low, places, name, kind)
         return result
 
 
-def _keep_places(low: Lowering, before: int) -> None:
+def _keep_places(low: Lowering, before: int, name: str, refusal: str = "container outside") -> None:
     """What is imported once is there on every path, also on those where it was not met."""
     for place in range(before + 1, low.session.places + 1):
         contents = low.state["place", place, ""]
         low.session.initial[place] = contents
         if not isinstance(contents, Fields):
-            low.session.foreign.add(place)  # a write would have to reach the object outside
+            # a write would have to reach the object outside
+            low.session.foreign[place] = refusal, name
 
 
 _LIBRARIES = ("numpy", "math", "scipy", "cmath", "builtins", "operator", "_operator", "functools")

@@ -177,8 +177,11 @@ class Session:
     places: int = 0
     frozen: set[int] = field(default_factory=set)
     """Places that something else may refer to as well: they are read, but not changed any more."""
-    foreign: set[int] = field(default_factory=set)
-    """Places of objects that live on outside of the function: never changed, on no attempt."""
+    foreign: dict[int, tuple[str, str] | None] = field(default_factory=dict)
+    """Places of objects that live on outside of the function: never changed, on no attempt.
+
+    With the kind of refusal of a change, and the name; None for an argument with a second name.
+    """
     closed: set[int] = field(default_factory=set)
     """Places outside of the function that is being differentiated: it does not change them."""
     container_names: dict[int, str] = field(default_factory=dict)
@@ -429,7 +432,7 @@ class Lowering:
     ) -> None:
         """Change what a container holds."""
         if self.is_shared(ref.place):
-            self.refuse(*refusal("shared container"))
+            self.refuse_change(ref)
         if ref.place in self.session.identities:
             self.session.written[self.session.identities[ref.place]] = None
         self.restate(ref, contents)
@@ -446,6 +449,17 @@ class Lowering:
         """Whether something else may refer to what a place stands for."""
         session = self.session
         return place in session.frozen or place in session.foreign or place in session.closed
+
+    def refuse_change(self, ref: ListRef | DictRef | ObjectRef | SetRef | IteratorRef) -> NoReturn:
+        """Refuse to change what something else may refer to."""
+        kind, name = self.outside(ref.place) or ("shared container", "")
+        self.refuse(*refusal(kind, name=name))
+
+    def outside(self, place: int) -> tuple[str, str] | None:
+        """How a change of what lives on outside of the function is refused: the kind and a name."""
+        foreign = self.session.foreign
+        twins = self.session.importer.names_of(place)
+        return next((known for twin in twins if (known := foreign.get(twin)) is not None), None)
 
     def freeze(self, value: Any) -> None:
         """From now on containers in a value may be reached in other ways than by their places."""

@@ -57,7 +57,7 @@ def _log(low: Lowering, ref: ListRef, item: Abstract) -> Abstract:
     """A list outside of the function gets one more item, as in the primal: it is not read here."""
     live = low.session.identities.get(ref.place)
     if not isinstance(live, Value) or not is_leaf(item):
-        low.refuse(*refusal("shared container"))
+        low.refuse_change(ref)
     low.builder.effect(list.append, live, low.atom(item))
     low.restate(
         ref,

@@ -192,7 +192,7 @@ def _arguments(
         if isinstance(value, (ListRef, DictRef)):
             contents = low.contents(value)
             merged = merger.merge_contents([contents], name)
-            inside[name] = (type(value), merged)
+            inside[name] = (type(value), merged, low.outside(value.place))
         elif (
             is_leaf(value)
             and isinstance(value, Static)
@@ -221,10 +221,11 @@ def lower_outlined(
             arguments: dict[str, Abstract] = {}
             for name, value in inside.items():
                 if isinstance(value, tuple):
-                    kind, contents = value
+                    kind, contents, outside = value
                     ref = kind(session.new_place())
                     low.restate(ref, contents)
                     low.freeze(ref)  # the caller would not see a change of it
+                    session.foreign[ref.place] = outside or ("recursive change", code.name)
                     arguments[name] = ref
                 else:
                     low.freeze(value)

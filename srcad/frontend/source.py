@@ -29,6 +29,7 @@ import gast
 
 from srcad.errors import Place, SourceChanged, SourceUnavailable, UnsupportedValue
 from srcad.frontend.codematch import FUTURES, same_code
+from srcad.recent import Recent
 
 __all__ = ["FunctionSource", "read_function"]
 
@@ -225,7 +226,7 @@ class _File:
         return nodes[-1] if nodes else None
 
 
-_files: dict[str, _File] = {}
+_files: Recent[str, _File] = Recent(128)
 _lock = threading.Lock()
 """Held while `_files` is used, and because catching warnings is not safe between threads."""
 

@@ -438,7 +438,7 @@ def _run_within(
 ) -> None:
     """``with`` of an object made in the function: its methods are lowered as they stand."""
     if reads_exception(manager.cls):
-        low.refuse(*refusal("context manager", name=f"{manager.cls.__name__}(…)"))
+        low.refuse(*refusal("reading manager", name=manager.cls.__name__))
 
     def leave(rest: Callable[[], None] | None) -> None:
         method = attributes.get_attribute(low, manager, "__exit__")

@@ -15,6 +15,7 @@ from __future__ import annotations
 import builtins
 import operator
 from collections.abc import Callable, Iterator
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -60,12 +61,12 @@ from srcad.ir.types import (
     map_sizes,
     without_sizes,
 )
+from srcad.recent import Recent
 
 __all__ = ["atom_type", "result_type"]
 
-_memo: dict[object, Type] = {}
+_memo: Recent[object, Type] = Recent(4096)
 """Types by callee, literals and types of arguments: what has been found once is found again."""
-_MANY = 4096
 
 
 def result_type(
@@ -146,9 +147,6 @@ def _remembered_type(
     known = _memo.get(key)
     if known is None:
         found = _type_of_call(callee, args, keywords, atoms)
-        if len(_memo) >= _MANY:
-            for old in list(_memo)[: _MANY // 4]:
-                _memo.pop(old, None)
         known = _memo[key] = with_bases(found, lambda base: bases.index(base))
     return with_bases(known, lambda number: bases[number])  # type: ignore[call-overload]  # an int
 
@@ -486,8 +484,11 @@ def memo_key(
     """What the outcome of a call depends on besides its data; None if that is not settled.
 
     Sizes are numbered as they are met: which ones they are is told beside the key.  An integer in a
-    tuple that has no name names no size.
+    tuple that has no name names no size.  Nothing is kept of a function that another one made: it
+    goes with what it holds.
     """
+    if isinstance(callee, FunctionType) and "<" in callee.__qualname__:
+        return None
     parts: list[object] = [callee, count, *(k for k, _ in keywords)]
     bases: list[object] = []
     elementwise = _is_elementwise(callee)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import builtins
 import keyword
+import operator
 import re
 from collections.abc import Iterator, Mapping
 
-from srcad.ir.core import Apply, If, Op, Update, Value
+from srcad.ir.core import Apply, If, Literal, Op, Update, Value
 
 _NAMES = {
     "add": "total", "sub": "diff", "mul": "prod", "truediv": "quot", "floordiv": "quot",
@@ -43,9 +44,22 @@ def name_after(value: Value, made: Mapping[Value, Op]) -> str:
         return "choice" if names else ""
     if not isinstance(op, (Apply, Update)) or (isinstance(op, Update) and value is not op.result):
         return ""
+    if isinstance(op, Apply) and (key := _key(op)) is not None:
+        return key
     name = getattr(op.callee, "__name__", "value")
     name = _NAMES.get(name, name)
     return "value" if name in BUILTINS or name == "<lambda>" else identifier(name)
+
+
+def _key(op: Apply) -> str | None:
+    """The key that an item of a dict is read by, if it can be a name."""
+    if op.callee not in (operator.getitem, dict.get) or len(op.args) < 2:
+        return None
+    key = op.args[1].value if isinstance(op.args[1], Literal) else None
+    if not isinstance(key, str) or not key.isidentifier() or keyword.iskeyword(key):
+        return None
+    adjoint = op.callee is dict.get and op.loc is not None and op.loc.reverse > 0
+    return f"{key}_bar" if adjoint else key
 
 
 def name_of(value: Value, made: Mapping[Value, Op]) -> str:

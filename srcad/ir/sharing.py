@@ -31,6 +31,7 @@ from srcad.ir.types import (
     Type,
     Unknown,
 )
+from srcad.recent import Recent
 
 
 class Sharing(Enum):
@@ -64,7 +65,7 @@ _BY_VALUE = {runtime.unbroadcast, runtime.fitted, runtime.add}
 """What hands on an argument or not, by the values of the others: an example proves nothing."""
 
 _ORDERED = {np.asfortranarray, np.ascontiguousarray, np.require}
-_memo: dict[object, tuple[Sharing, ...]] = {}
+_memo: Recent[object, tuple[Sharing, ...]] = Recent(4096)
 
 
 def holds_arrays(kind: Type) -> bool:
@@ -152,13 +153,14 @@ def _sharing(
         return (Sharing.NEVER,) * len(atoms)
     settled = memo_key(callee, atoms, len(args), keywords)
     key = None if settled is None else settled[0]
-    if key is not None and key in _memo:
-        return _memo[key]
+    known = None if key is None else _memo.get(key)
+    if known is not None:
+        return known
     runs = [_run_shared(callee, args, keywords, layout) for layout in (_plain, _fortran, _strided)]
-    known = [r for r in runs if r is not None]
+    ran = [r for r in runs if r is not None]
     ordered = callee in _ORDERED or any(k in ("order", "copy") for k, _ in keywords)
-    if known:
-        found = tuple(_judge([r[k] for r in known], ordered) for k in range(len(atoms)))
+    if ran:
+        found = tuple(_judge([r[k] for r in ran], ordered) for k in range(len(atoms)))
     else:
         found = (Sharing.SOMETIMES,) * len(atoms)
     if key is not None:

@@ -3,7 +3,7 @@
     t = if c: yield True else: yield False     |    t is c
     u = if c: yield x else: yield x            |    u is x
     v: f8[n] = asarray(x: f8[n])               |    v is x
-    for … carried y = 1.0: yield y             |    y is 1.0
+    for … carried y = 1.0: yield y             |    y is 1.0; also where it yields 1.0
 
 The adjoint of a sum is the same in each iteration, and often 1: products with it are folded too.
 An ``if`` left without results and operations goes away with dead code.
@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from srcad.ir import Apply, Atom, Block, For, Function, If, Literal, Op, Value, While
+from srcad.ir.core import literal_key
 from srcad.ir.folding import fold_literals
 from srcad.ir.infer import atom_type
 from srcad.ir.types import BOOL, Array, Number
@@ -36,7 +37,7 @@ def fold_control(function: Function) -> Function:
 
 def _folded(function: Function) -> Function:
     found: dict[Value, Atom] = {}
-    _collect(function.body, found)
+    _collect(function.body, found, _choices(function.body))
     read_at_all = _read_values(function.body)
     mapping = {v: a for v, a in found.items() if v in read_at_all}
     if not mapping:
@@ -62,16 +63,21 @@ def _read_values(block: Block) -> set[Value]:
 _CONVERSIONS = (np.asarray, np.asanyarray)
 
 
-def _collect(block: Block, mapping: dict[Value, Atom]) -> None:
+def _choices(block: Block) -> dict[Value, If]:
+    """The results of all branches, with what makes them."""
+    return {r: op for op in all_ops(block) if isinstance(op, If) for r in op.results}
+
+
+def _collect(block: Block, mapping: dict[Value, Atom], choices: dict[Value, If]) -> None:
     for op in block.ops:
         for inner in blocks(op):
-            _collect(inner, mapping)
+            _collect(inner, mapping, choices)
         if isinstance(op, Apply) and op.callee in _CONVERSIONS and _is_conversion_to_same(op):
             mapping[op.result] = op.args[0]
         elif isinstance(op, Apply) and (known := _known(op)) is not None:
             mapping[op.result] = known
         elif isinstance(op, (For, While)):
-            _collect_steady(op, mapping)
+            _collect_steady(op, mapping, choices)
         if isinstance(op, If):
             for k, result in enumerate(op.results):
                 found = _agreed(op, op.then.yields[k], op.orelse.yields[k])
@@ -79,18 +85,41 @@ def _collect(block: Block, mapping: dict[Value, Atom]) -> None:
                     mapping[result] = found
 
 
-def _collect_steady(op: For | While, mapping: dict[Value, Atom]) -> None:
-    """What a loop carries and never changes."""
+def _collect_steady(op: For | While, mapping: dict[Value, Atom], choices: dict[Value, If]) -> None:
+    """What a loop carries and never changes, or sets to what it was before the loop."""
+
+    def stays(end: Atom, param: Value, init: Atom) -> bool:
+        pending, seen = [end], set()
+        while pending:
+            atom = pending.pop()
+            if isinstance(atom, Value):
+                atom = mapping.get(atom, atom)
+            if atom is param or _is_same_number(atom, init) or atom in seen:
+                continue
+            choice = choices.get(atom) if isinstance(atom, Value) else None
+            if choice is None:
+                return False
+            seen.add(atom)
+            k = next(k for k, result in enumerate(choice.results) if result is atom)
+            pending += choice.then.yields[k], choice.orelse.yields[k]
+        return True
+
     count = len(op.streams) if isinstance(op, For) else 0
     for k, param in enumerate(op.body.params[count:]):
         end, init = op.body.yields[k], op.carried[k]
         if isinstance(init, Literal) and not isinstance(init.value, (int, float)):
             continue
-        if (mapping.get(end, end) if isinstance(end, Value) else end) is not param:
+        if not stays(end, param, init):
             continue
         if isinstance(op, While):
             mapping[op.test.params[k]] = init
         mapping[param] = mapping[op.results[k]] = init
+
+
+def _is_same_number(one: Atom, other: Atom) -> bool:
+    if isinstance(one, Literal) and isinstance(other, Literal):
+        return literal_key(one.value) == literal_key(other.value)
+    return one is other and isinstance(one.type, Number)  # type: ignore[union-attr]  # no literal
 
 
 def without_steady(block: Block) -> Block:
@@ -100,10 +129,11 @@ def without_steady(block: Block) -> Block:
     """
     loops = [op for op in all_ops(block) if isinstance(op, (For, While))]
     steady: dict[Value, Atom] = {}
+    choices = _choices(block)
     while True:
         count = len(steady)
         for op in reversed(loops):
-            _collect_steady(op, steady)
+            _collect_steady(op, steady, choices)
         if len(steady) == count:
             break
     ends = {r for op in loops for r in op.results}

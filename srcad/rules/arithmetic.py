@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from srcad.rules import registry
-from srcad.rules.intrinsics import over, times
+from srcad.rules.intrinsics import off_zero, over, times
 from srcad.rules.registry import is_literal, is_sequence
 
 differential = partial(registry.differential, elementwise=True)
@@ -120,7 +120,7 @@ def power(x, y, *, dx, dy, out):
 def absolute(x, *, dx, out):
     """At 0 the derivative is 0. Of complex x: the derivative of the modulus in both parts."""
     if np.iscomplexobj(x):
-        r = np.where(out == 0, 1, out)
+        r = off_zero(out)
         return np.real((np.real(x) / r - 1j * (np.imag(x) / r)) * dx)
     return np.sign(x) * dx
 

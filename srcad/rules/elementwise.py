@@ -12,7 +12,7 @@ import numpy as np
 
 from srcad import runtime
 from srcad.rules import registry
-from srcad.rules.intrinsics import excess, over, times
+from srcad.rules.intrinsics import excess, off_zero, over, times
 from srcad.rules.registry import is_literal
 
 differential = partial(registry.differential, elementwise=True)
@@ -115,8 +115,7 @@ def arctan(x, *, dx):
 @differential(np.arctan2, math.atan2)
 def arctan2(y, x, *, dy, dx):
     """At the origin, where there is no derivative, 0."""
-    r = np.hypot(x, y)
-    r = np.where(r == 0, 1, r)
+    r = off_zero(np.hypot(x, y))
     return (x / r * dy - y / r * dx) / r
 
 
@@ -156,7 +155,7 @@ def arctanh(x, *, dx):
 @differential(np.hypot)
 def hypot(x, y, *, dx, dy, out):
     """At the origin 0, a subgradient."""
-    r = np.where(out == 0, 1, out)
+    r = off_zero(out)
     return x / r * dx + y / r * dy
 
 
@@ -351,8 +350,7 @@ def angle(z, deg=False, *, dz):
     """At the origin 0. Of real z: 0."""
     if not np.iscomplexobj(z):
         return 0 * dz
-    r = np.abs(z)
-    r = np.where(r == 0, 1, r)
+    r = off_zero(np.abs(z))
     change = np.imag((np.real(z) / r - 1j * (np.imag(z) / r)) * dz) / r
     return np.rad2deg(change) if deg else change
 

@@ -11,6 +11,8 @@ from srcad.runtime import (
     inner,
     last_writes,
     merged,
+    modulus_squared,
+    off_zero,
     over,
     over_gap,
     over_gap_needed,
@@ -27,7 +29,7 @@ from srcad.runtime import (
     zeros_like,
 )
 
-__all__ = ["evened", "excess", "fitted", "over", "over_gap", "times", "unbroadcast"]
+__all__ = ["evened", "excess", "fitted", "off_zero", "over", "over_gap", "times", "unbroadcast"]
 
 
 @differential(over, elementwise=True)
@@ -61,6 +63,17 @@ def settled_transpose(ct, dv, merged):
 def require_basis_differential(v, *, dv):
     """A change of a basis need not be one."""
     return dv
+
+
+@differential(off_zero, elementwise=True)
+def off_zero_differential(n, *, dn):
+    """Where the radius is 0 its direction has no derivative: no number would be right."""
+    return np.where(n == 0, np.nan, 1) * dn
+
+
+@differential(modulus_squared, elementwise=True)
+def modulus_squared_differential(z, *, dz):
+    return 2 * np.real(np.conj(z) * dz)
 
 
 @multilinear(times, wrt=("w", "v"), elementwise=True)

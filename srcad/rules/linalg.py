@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from srcad.errors import MissingRule
-from srcad.rules.intrinsics import fitted, over_gap, times, unbroadcast
+from srcad.rules.intrinsics import fitted, off_zero, over_gap, times, unbroadcast
 from srcad.rules.registry import composition, constant, differential, is_literal, linear
 from srcad.runtime import (
     cofactors,
@@ -498,10 +498,10 @@ def norm(x, ord=None, axis=None, keepdims=False, *, dx, out):
     vector = np.ndim(x) == 1 or isinstance(axis, int)
     if ord is None or ord == "fro" or (vector and ord == 2):
         squares = np.real(np.conj(x) * dx) if np.iscomplexobj(x) else x * dx
-        return np.sum(squares, axis, keepdims=keepdims) / np.where(out == 0, 1, out)
+        return np.sum(squares, axis, keepdims=keepdims) / off_zero(out)
     size = np.abs(x)
     if np.iscomplexobj(x):
-        dsize = np.real(np.conj(x) * dx) / np.where(size == 0, 1, size)
+        dsize = np.real(np.conj(x) * dx) / off_zero(size)
     else:
         dsize = np.sign(x) * dx
     if vector and ord == 0:
@@ -515,8 +515,8 @@ def norm(x, ord=None, axis=None, keepdims=False, *, dx, out):
         return np.sum(ties / many * dsize, axis, keepdims=keepdims)
     if vector:
         end = out if axis is None or keepdims else np.expand_dims(out, axis)
-        ratio = np.where(size == 0, 1, size) / np.where(end == 0, 1, end)
-        w = np.where(size == 0, 0, ratio ** (ord - 1))
+        ratio = np.where(size == 0, 1, size) / off_zero(end)
+        w = np.where((size == 0) & (end != 0), 0, ratio ** (ord - 1))
         return np.sum(w * dsize, axis, keepdims=keepdims)
     axes = (0, 1) if axis is None else axis
     end = out if keepdims else np.expand_dims(out, axes)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from srcad.errors import MissingRule
-from srcad.rules.intrinsics import evened, times
+from srcad.rules.intrinsics import evened, off_zero, times
 from srcad.rules.registry import (
     composition,
     differential,
@@ -145,7 +145,7 @@ def var(a, axis=None, dtype=None, ddof=0, keepdims=False, where=None, *, da):
 def std(a, axis=None, dtype=None, ddof=0, keepdims=False, where=None, *, da, out):
     """Of equal values 0, a subgradient."""
     rest, n = centred(a, axis, where, keepdims)
-    scale = np.where(out == 0, 1, out) * (n - ddof)
+    scale = off_zero(out) * (n - ddof)
     if np.iscomplexobj(a):
         return np.sum(np.real(np.conj(rest) * da), axis, keepdims=keepdims) / scale
     return np.sum(rest * da, axis, keepdims=keepdims) / scale

@@ -47,6 +47,7 @@ import hashlib
 import inspect
 import math
 import sys
+import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
@@ -79,6 +80,7 @@ __all__ = [
     "lookup_pullback",
     "lookup_transpose",
     "methods",
+    "methods_of_copies",
     "multilinear",
     "nesting",
     "of_numbers",
@@ -141,6 +143,7 @@ _constant: dict[Function, None] = {}
 _effects: dict[Function, None] = {}
 _sourced: dict[Function, None] = {}
 _refused: dict[Function, str] = {}
+_originals: dict[type, Callable[[Any], Any]] = {}
 _digest: list[str] = []
 _watchers: list[Callable[[], None]] = []
 _later: dict[str, tuple[str, ...]] = {}
@@ -304,6 +307,11 @@ def sourced(*functions: _F) -> None:
 def refused(*functions: Function, instead: str) -> None:
     """Say what to write instead of `functions`, which have neither a rule nor a source to read."""
     _refused.update(dict.fromkeys((f for f in functions if f is not None), instead))
+
+
+def methods_of_copies(cls: type, original: Callable[[Any], Any]) -> None:
+    """Say that the methods of x, a `cls`, have the declarations of those of `original(x)`."""
+    _originals[cls] = original
 
 
 def instead_of(function: Function) -> str | None:
@@ -513,6 +521,7 @@ def _changed() -> None:
 
 def _add(rule: Rule, table: dict[Function, Rule], replace: bool) -> None:
     """Enter `rule` for its functions in `table`."""
+    _load_what_is_imported()  # ours first: the user's is to replace it
     taken = [f for f in rule.functions if f in table]
     if taken and not replace:
         raise RuleError(
@@ -567,9 +576,18 @@ def _drop_unused() -> None:
 def _get(table: dict[Function, Rule], function: Function) -> Rule | None:
     _load_what_is_imported()
     try:
-        return table.get(function)
+        return table.get(function) or table.get(_of_original(function))
     except TypeError:  # it has no hash
         return None
+
+
+def _of_original(method: Function) -> Function | None:
+    """The same method of the object that a copy was made of."""
+    if isinstance(method, types.MethodType):
+        for cls in type(method.__self__).__mro__:
+            if cls in _originals:
+                return getattr(_originals[cls](method.__self__), method.__name__, None)
+    return None
 
 
 def hashable(function: object) -> bool:

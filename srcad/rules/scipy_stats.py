@@ -9,9 +9,10 @@ import math
 import numpy as np
 import scipy.special as sc
 import scipy.stats as ss
+from scipy.stats.distributions import rv_frozen
 
 from srcad.errors import MissingRule
-from srcad.rules.registry import composition, is_literal
+from srcad.rules.registry import composition, is_literal, methods_of_copies
 
 CONTINUOUS = (
     *(ss.norm, ss.expon, ss.gamma, ss.beta, ss.chi2, ss.t, ss.cauchy, ss.laplace, ss.logistic),
@@ -40,6 +41,44 @@ FORMULAS = {
     ss.lognorm: lognorm_log_density,
 }
 """Where SciPy's source chooses formulas in a way that cannot be read."""
+
+
+def beta_quantile(q, a, b):
+    return sc.betaincinv(a, b, q)
+
+
+def beta_upper_quantile(q, a, b):
+    return sc.betainccinv(a, b, q)
+
+
+def cauchy_quantile(q):
+    return np.tan(math.pi * q - math.pi / 2)
+
+
+def cauchy_upper_quantile(q):
+    return np.tan(math.pi / 2 - math.pi * q)
+
+
+QUANTILES = {
+    ss.beta: (beta_quantile, beta_upper_quantile),
+    ss.cauchy: (cauchy_quantile, cauchy_upper_quantile),
+}
+"""Where SciPy calls a function of its own that has neither a rule nor a source."""
+
+
+def logarithm(form, name, other):
+    """The logarithm of a share: the form's own formula, or the share or 1 minus the other's."""
+    own = getattr(form, "_log" + name)
+    if own.__func__ is not getattr(ss.rv_continuous, "_log" + name):
+        return own
+    share, rest = getattr(form, "_" + name), getattr(form, "_" + other)
+
+    def formula(y, *parameters):
+        p, q = share(y, *parameters), rest(y, *parameters)
+        small = np.where(p > 0, np.log(np.where(p > 0, p, 1.0)), -np.inf)
+        return np.where(p < 0.5, small, np.log1p(-np.where(p < 0.5, 0.0, q)))
+
+    return formula
 
 
 def in_double(x):
@@ -86,25 +125,27 @@ def declare_continuous(form):
     def pdf(x, *args, **named):
         return np.exp(log_density(x, args, named))
 
-    @composition(form.cdf, wrt=("x", "args", "named"))
-    def cdf(x, *args, **named):
-        parameters, loc, scale = moved(shapes, args, named)
-        y = in_double((x - loc) / scale)
-        return of_standard_form(form._cdf, y, parameters, 0.0, 1.0)
+    def declare_share(share, formula, before, after):
+        @composition(share, wrt=("x", "args", "named"))
+        def share_of(x, *args, **named):
+            parameters, loc, scale = moved(shapes, args, named)
+            y = in_double((x - loc) / scale)
+            return of_standard_form(formula, y, parameters, before, after)
 
-    @composition(form.sf, wrt=("x", "args", "named"))
-    def sf(x, *args, **named):
-        parameters, loc, scale = moved(shapes, args, named)
-        y = in_double((x - loc) / scale)
-        return of_standard_form(form._sf, y, parameters, 1.0, 0.0)
+    declare_share(form.cdf, form._cdf, 0.0, 1.0)
+    declare_share(form.sf, form._sf, 1.0, 0.0)
+    declare_share(form.logcdf, logarithm(form, "cdf", "sf"), -np.inf, 0.0)
+    declare_share(form.logsf, logarithm(form, "sf", "cdf"), 0.0, -np.inf)
 
-    if form in (ss.beta, ss.cauchy):  # their quantiles are functions of SciPy without a rule
-        return
+    def declare_quantile(quantile, formula):
+        @composition(quantile, wrt=("q", "args", "named"))
+        def quantile_of(q, *args, **named):
+            parameters, loc, scale = moved(shapes, args, named)
+            return formula(q, *parameters) * scale + loc
 
-    @composition(form.ppf, wrt=("q", "args", "named"))
-    def ppf(q, *args, **named):
-        parameters, loc, scale = moved(shapes, args, named)
-        return form._ppf(q, *parameters) * scale + loc
+    lower, upper = QUANTILES.get(form, (form._ppf, form._isf))
+    declare_quantile(form.ppf, lower)
+    declare_quantile(form.isf, upper)
 
 
 def declare_discrete(form):
@@ -131,18 +172,6 @@ for _form in DISCRETE:
     declare_discrete(_form)
 
 
-@composition(ss.norm.logcdf, wrt=("x", "loc", "scale"))
-def norm_logcdf(x, loc=0, scale=1):
-    _, loc, scale = moved((), (loc, scale), {})
-    return ss.norm._logcdf(in_double((x - loc) / scale))
-
-
-@composition(ss.norm.logsf, wrt=("x", "loc", "scale"))
-def norm_logsf(x, loc=0, scale=1):
-    _, loc, scale = moved((), (loc, scale), {})
-    return ss.norm._logcdf(in_double((loc - x) / scale))
-
-
 @composition(ss.multivariate_normal.logpdf, wrt=("x", "mean", "cov"))
 def multivariate_normal_logpdf(x, mean=None, cov=1, allow_singular=False):
     """By the factor of Cholesky."""
@@ -163,3 +192,22 @@ def multivariate_normal_logpdf(x, mean=None, cov=1, allow_singular=False):
 @composition(ss.multivariate_normal.pdf, wrt=("x", "mean", "cov"))
 def multivariate_normal_pdf(x, mean=None, cov=1, allow_singular=False):
     return np.exp(ss.multivariate_normal.logpdf(x, mean, cov, allow_singular))
+
+
+@composition(rv_frozen.__init__, wrt=("args", "kwds"))
+def freeze(self, dist, *args, **kwds):
+    self.args, self.kwds = args, kwds
+    self.dist = dist
+
+
+DECLARED = {type(form): form for form in (*CONTINUOUS, *DISCRETE)}
+
+
+def declared(form):
+    """The distribution that has the rules, of one that is the same: frozen ones keep copies."""
+    found = DECLARED.get(type(form), form)
+    return found if (found.a, found.b) == (form.a, form.b) else form
+
+
+methods_of_copies(ss.rv_continuous, declared)
+methods_of_copies(ss.rv_discrete, declared)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from srcad.rules.intrinsics import evened, unbroadcast
+from srcad.rules.intrinsics import evened, off_zero, unbroadcast
 from srcad.rules.registry import differential, linear, pullback
 
 
@@ -80,7 +80,7 @@ def prod_of(iterable, *, start=1, diterable, dstart):
 @differential(math.hypot, sequences=("coordinates",))
 def hypot_of(*coordinates, dcoordinates, out):
     """At the origin 0, a subgradient."""
-    r = np.where(out == 0, 1, out)
+    r = off_zero(out)
     if isinstance(coordinates, tuple):
         return sum(x / r * dx for x, dx in zip(coordinates, dcoordinates, strict=True))
     return np.dot(np.array(coordinates), np.array(dcoordinates)) / r
@@ -89,7 +89,7 @@ def hypot_of(*coordinates, dcoordinates, out):
 @differential(math.dist, sequences=("p", "q"))
 def dist(p, q, *, dp, dq, out):
     """Of equal points 0, a subgradient."""
-    r = np.where(out == 0, 1, out)
+    r = off_zero(out)
     if isinstance(p, tuple) and isinstance(q, tuple):
         return sum((x - y) / r * (dx - dy) for x, y, dx, dy in zip(p, q, dp, dq, strict=True))
     return np.dot(np.array(p) - np.array(q), np.array(dp) - np.array(dq)) / r

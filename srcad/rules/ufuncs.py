@@ -6,7 +6,7 @@ step after step.
 
 import numpy as np
 
-from srcad.rules.intrinsics import excess
+from srcad.rules.intrinsics import excess, off_zero
 from srcad.rules.reductions import along_first, kept
 from srcad.rules.registry import composition, differential
 
@@ -122,7 +122,7 @@ def logaddexp2_reduce(array, axis=0, dtype=None, *, keepdims=False, darray, out)
 def hypot_reduce(array, axis=0, dtype=None, *, keepdims=False, darray, out):
     """Where all are 0, 0, a subgradient."""
     length = kept(out, axis, keepdims)
-    w = array / np.where(length == 0, 1, length)
+    w = array / off_zero(length)
     return np.sum(w * darray, axis, keepdims=keepdims)
 
 

@@ -20,7 +20,16 @@ from srcad.runtime.elementary import FAR, cos, exp, expm1, log, log1p, sin, tanh
 from srcad.runtime.matrices import frechet, inverse_of_lower, row_order
 from srcad.runtime.objects import dataclass_of
 from srcad.runtime.order import evened
-from srcad.runtime.products import excess, inner, over, plus, strong, times
+from srcad.runtime.products import (
+    excess,
+    inner,
+    modulus_squared,
+    off_zero,
+    over,
+    plus,
+    strong,
+    times,
+)
 from srcad.runtime.series import change_of_basis, table_of_products
 from srcad.runtime.shapes import (
     add,
@@ -72,6 +81,8 @@ __all__ = [
     "log1p",
     "merged",
     "minors",
+    "modulus_squared",
+    "off_zero",
     "over",
     "over_gap",
     "over_gap_needed",

@@ -28,6 +28,16 @@ def over(n: Any, d: Any) -> Any:
     return np.divide(n, d, out=_zeros(n, d), where=np.not_equal(n, 0))[()]
 
 
+def off_zero(n: Any) -> Any:
+    """`n`, and 1 where it is 0: what is divided by it is 0 there, and has no derivative."""
+    return np.where(np.equal(n, 0), 1, n)[()]
+
+
+def modulus_squared(z: Any) -> Any:
+    """The square of the modulus of complex numbers, which is smooth at 0 too."""
+    return np.real(z) * np.real(z) + np.imag(z) * np.imag(z)
+
+
 def times(w: Any, v: Any) -> Any:
     """`w * v`, and 0 where `v` is 0, also if `w` is infinite or nan there."""
     if np.count_nonzero(v) == (v.size if type(v) is np.ndarray else np.size(v)):

@@ -380,10 +380,14 @@ class Differentiator:
                         for n in names
                     )
                     return low.new_object(cls, Fields(names, values, None))
+        hint = "differentiate by floats, float arrays, or containers of them"
+        if isinstance(value, ObjectRef):
+            hint = (
+                f"make {kind_name(value)} a dataclass of floats and float arrays, "
+                "or write a function that takes these as arguments and makes the object"
+            )
         raise NotDifferentiable(
-            low.place(),
-            f"{name} is a {kind_name(value)}: a derivative by it is not defined",
-            "differentiate by floats, float arrays, or containers of them",
+            low.place(), f"{name} is a {kind_name(value)}: a derivative by it is not defined", hint
         )
 
     # ---- reverse mode

@@ -39,7 +39,7 @@ from srcad.transform.defined import require_present, unit_seed, unit_tangent
 from srcad.transform.expand import Differentiator, Pulled
 from srcad.transform.jacobians import Choice, Jacobian, beside
 from srcad.transform.kept import shapes_kept
-from srcad.transform.signatures import argument_name, definition, parameter_names
+from srcad.transform.signatures import argument_name, definition, parameter_names, unbound_name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -213,10 +213,13 @@ class CompilerLibrary:
             return position
         if names is not None and 0 <= which < len(names) and names[which] in keywords:
             return names[which]
+        hint = "pass that argument by position, or give argnums as its name"
+        if not args and not keywords and (unbound := unbound_name(call.function)) is not None:
+            hint = f"to differentiate by the object itself, make it an argument: {unbound}"
         raise NotDifferentiable(
             low.place(),
             f"argnums is {which}, but the number of positional arguments is {len(args)}",
-            "pass that argument by position, or give argnums as its name",
+            hint,
         )
 
     def _check_scalar(self, call: DifferentiatedCall, which: int | str) -> None:

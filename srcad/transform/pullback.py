@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
@@ -52,7 +52,7 @@ def missing_rule(op: Any, callee: Any) -> MissingRule | NotDifferentiable:
     """The error of a function without a rule."""
     if callee is operator.call:
         return hidden(place_of(op.loc))
-    name, short = name_of(callee), getattr(callee, "__name__", "function")
+    name = name_of(callee)
     what = f"{name} has no derivative rule and no source to read"
     if draws(callee) is not None:
         hint = (
@@ -63,16 +63,25 @@ def missing_rule(op: Any, callee: Any) -> MissingRule | NotDifferentiable:
     advice = rules.instead_of(callee)
     if advice is not None:
         return MissingRule(place_of(op.loc), f"{name} has no derivative rule", advice)
-    written = name if name.startswith("np.") else short
     given, changes = _parameters(op)
-    elementwise = ", elementwise=True" if isinstance(callee, np.ufunc) else ""
+    short = getattr(callee, "__name__", "function")
     return MissingRule(
         place_of(op.loc),
         what,
-        f"declare one:\n@srcad.rules.differential({written}{elementwise})\n"
-        f"def {short}_rule({', '.join((*given, '*', *changes))}):\n"
-        f"    return ...  # linear in {', '.join(changes)}\n"
+        f"declare one:\n{_declaration(callee, given, changes)}\n"
         f"or cut the derivative: srcad.stop_gradient({short}(…))",
+    )
+
+
+def _declaration(callee: Any, given: Sequence[str], changes: Sequence[str], more: str = "") -> str:
+    """How a rule of a function is declared: its parameters, and those that are differentials."""
+    name, short = name_of(callee), getattr(callee, "__name__", "function")
+    written = name if name.startswith("np.") else short
+    elementwise = ", elementwise=True" if isinstance(callee, np.ufunc) else ""
+    return (
+        f"@srcad.rules.differential({written}{elementwise}{more})\n"
+        f"def {short}_rule({', '.join((*given, '*', *changes))}):\n"
+        f"    return ...  # linear in {', '.join(changes)}"
     )
 
 
@@ -289,18 +298,24 @@ class Transposer:
 
     def refuse_lost(self, bound: Bound) -> None:
         """An active argument that the rule has no derivative for is an error, not a zero."""
-        known = set(bound.rule.wrt)
+        known = bound.rule.wrt
         for name, value in bound.arguments.arguments.items():
             if name in known:
                 continue
             parts = value if isinstance(value, tuple) else (value,)
             for part in parts:
                 if isinstance(part, Value) and self.active(part) and is_differentiable(part.type):
-                    function = getattr(bound.op.callee, "__name__", bound.rule.name)
+                    callee = bound.op.callee
+                    function = getattr(callee, "__name__", bound.rule.name)
+                    given = bound.rule.parameters.parameters
+                    changes = [f"d{n}" for n in given if n in known or n == name]
+                    listed = [*map(str, given.values())]
                     raise NotDifferentiable(
                         place_of(bound.op.loc),
                         f"the derivative of {function} by its argument {name!r} is not known",
-                        f"cut it if it does not matter: srcad.stop_gradient({name})",
+                        "declare a rule that has it:\n"
+                        f"{_declaration(callee, listed, changes, ', replace=True')}\n"
+                        f"or cut it if it does not matter: srcad.stop_gradient({name})",
                     )
 
     # ---- differentials

@@ -23,11 +23,11 @@ from srcad.ir import Atom, Literal, Op, Value
 from srcad.ir.build import Builder
 from srcad.ir.core import literal_key
 from srcad.ir.infer import with_bases
+from srcad.recent import Recent
 
 _PLAIN = (
     bool, int, float, complex, str, types.NoneType, types.EllipsisType, slice, type, np.dtype,
 )  # fmt: skip
-_MANY = 4096
 
 
 class _NotPlain(Exception):
@@ -59,7 +59,7 @@ class _Recording:
     """The abstract result, with slots for its values."""
 
 
-_recordings: dict[object, _Recording | None] = {}
+_recordings: Recent[object, _Recording | None] = Recent(4096)
 """By body and kinds of arguments; None where lowering does what cannot be recorded."""
 
 
@@ -157,9 +157,6 @@ def run_body(
         low.builder = builder
     if len(low.session.importer.captures) > captures:
         recorder.plain = False
-    if len(_recordings) >= _MANY:
-        for old in list(_recordings)[: _MANY // 4]:
-            _recordings.pop(old, None)
     _recordings[key] = _recorded(recorder, result, mark)
     return result
 

@@ -46,6 +46,16 @@ def parameter_names(function: Abstract) -> list[str] | None:
     return None
 
 
+def unbound_name(function: Abstract) -> str | None:
+    """``Class.method`` for the method of an object; None for any other function."""
+    match function:
+        case Method(function=Static(value=known), receiver=ObjectRef()):
+            return str(known.__qualname__).rpartition(">.")[2]
+        case Static(value=types.MethodType() as known):
+            return str(known.__func__.__qualname__).rpartition(">.")[2]
+    return None
+
+
 def argument_name(function: Abstract, which: int | str) -> str:
     """What the function calls an argument, for an error."""
     if isinstance(which, str):

@@ -2,9 +2,11 @@
 
 import gc
 import inspect
+import io
 import linecache
 import math
 import os
+import pdb
 import pickle
 import stat
 import subprocess
@@ -17,7 +19,9 @@ import weakref
 import numpy as np
 import pytest
 
-from srcad.codegen.load import load, unload
+import srcad
+from srcad import points
+from srcad.codegen import load as loading
 from srcad.frontend.source import read_function
 
 TEXT = "def f(x):\n    y = sin(x)\n    return 1.0 / y\n"
@@ -26,14 +30,26 @@ BINDINGS = {"sin": math.sin}
 posix = pytest.mark.skipif(os.name != "posix", reason="owner and mode are POSIX")
 
 
+_held: list[loading.Loaded] = []
+
+
+def load(*args):
+    """The module, held until the end of the test or ``unload``."""
+    _held.append(loading.load(*args))
+    return _held[-1].module
+
+
+def unload():
+    """Let go of all that was loaded."""
+    _held.clear()
+    gc.collect()
+
+
 @pytest.fixture
 def directory(tmp_path):
-    """The directory to load into; what a test loads is unloaded after it."""
-    before = set(sys.modules)
+    """The directory to load into; what a test loads is let go of after it."""
     yield tmp_path / "deep" / "generated"
-    for name in set(sys.modules) - before:
-        if name.startswith("_srcad_"):
-            unload(sys.modules[name])
+    unload()
 
 
 def test_module_file_and_namespace(directory):
@@ -120,7 +136,7 @@ def test_other_constants_have_another_file(directory, one, other):
 def test_the_file_is_not_written_again(directory):
     module = load(TEXT, "f", BINDINGS, directory)
     os.utime(module.__file__, ns=(1, 1))
-    unload(module)
+    unload()
     assert module.__name__ not in sys.modules
     again = load(TEXT, "f", BINDINGS, directory)
     assert again is not module
@@ -144,7 +160,7 @@ def test_a_file_that_is_not_the_text_is_replaced(directory):
 
     for damage in (tamper, link, lambda: os.chmod(file, 0o622)):
         damage()
-        unload(sys.modules["_srcad_" + os.path.basename(file)[:-3]])
+        unload()
         module = load(TEXT, "f", BINDINGS, directory)
         assert module.__file__ == file
         found = os.lstat(file)
@@ -213,17 +229,116 @@ def test_odd_names(directory):
     assert module.__name__.isidentifier()
 
 
-def test_unload_frees_what_was_bound(directory):
+def test_what_was_bound_is_freed(directory):
     class Thing:
         pass
 
     thing = Thing()
     module = load("def f(): return thing\n", "f", {"thing": thing}, directory)
     dead = weakref.ref(thing)
-    unload(module)
     del thing, module
-    gc.collect()
+    unload()
     assert dead() is None
+
+
+def generated(name):
+    """How many modules of code called so there are, and how many files whose lines are shown."""
+    for _ in range(3):  # a derivative, its module, the namespace of that
+        gc.collect()
+    modules = [module for module in sys.modules if module.startswith(f"_srcad_{name}")]
+    files = [file for file in linecache.cache if f"{name}_" in os.path.basename(file)]
+    return len(modules), len(files)
+
+
+@pytest.mark.parametrize("on_disk", [True, False])
+def test_a_module_goes_with_its_last_owner(directory, on_disk):
+    place = directory if on_disk else None
+    one, other = (loading.load(TEXT, "going", BINDINGS, place) for _ in range(2))
+    linecache.getlines(one.module.__file__)  # as a traceback does
+    name = one.module.__name__
+    assert generated("going") == (1, 1)
+    del one
+    gc.collect()
+    assert sys.modules[name] is other.module
+    del other
+    assert name not in sys.modules
+    assert generated("going") == (0, 0)
+
+
+@pytest.mark.parametrize("on_disk", [True, False])
+def test_a_function_that_outlives_its_module_shows_its_lines(directory, on_disk):
+    place = directory if on_disk else None
+    f = load(TEXT, "f", BINDINGS, place).f
+    unload()
+    assert f.__module__ not in sys.modules
+    again = load(TEXT, "f", BINDINGS, place)
+    assert again.f is not f
+    del again
+    unload()
+    with pytest.raises(ZeroDivisionError) as caught:
+        f(0.0)
+    assert "return 1.0 / y" in "".join(traceback.format_exception(caught.value))
+    debugger = pdb.Pdb(stdout=io.StringIO(), nosigint=True, readrc=False)
+    frame = caught.traceback[-1]._rawentry.tb_frame
+    assert "return 1.0 / y" in debugger.format_stack_entry((frame, 3))
+    assert inspect.getsource(f) == TEXT
+
+
+def test_dropped_derivatives_leave_nothing(monkeypatch):
+    monkeypatch.setenv("SRCAD_CACHE_DIR", "off")
+
+    def use(k):
+        def dropped(x):
+            return x**k
+
+        gradient = srcad.grad(dropped)
+        assert gradient(2.0) == k * 2.0 ** (k - 1)
+        assert gradient(np.ones(())) == k
+        return gradient
+
+    def pull():
+        def dropped(x):
+            return x / (x - 1.0)
+
+        value, pullback = srcad.vjp(dropped, 3.0)
+        return pullback
+
+    gradients = [use(k) for k in (2, 3, 4)]
+    with_all = generated("dropped")
+    assert min(with_all) >= 3
+    del gradients[1:]
+    assert (0, 0) < generated("dropped") < with_all
+    assert gradients[0](5.0) == 10.0
+    del gradients
+    assert generated("dropped") == (0, 0)
+    pullback = pull()
+    points._makers.clear()
+    assert pullback(1.0) == (-0.25,)
+    assert generated("dropped") != (0, 0)
+    del pullback
+    assert generated("dropped") == (0, 0)
+
+
+def test_threads_that_load_and_let_go(directory):
+    """Modules come and go under the same names, also while another thread loads."""
+    failed = []
+
+    def run():
+        try:
+            for _ in range(200):
+                loaded = loading.load(TEXT, "going", BINDINGS, None)
+                assert sys.modules[loaded.module.__name__] is loaded.module
+                del loaded
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    assert generated("going") == (0, 0)
 
 
 def test_threads_get_one_module(directory):
@@ -252,7 +367,9 @@ def test_numba_caches_between_processes(tmp_path):
         from pathlib import Path
         from srcad.codegen.load import load
         text = "@njit(cache=True)\\ndef f(x):\\n    return x * k\\n"
-        f = load(text, "f", {"njit": numba.njit, "k": float(sys.argv[2])}, Path(sys.argv[1])).f
+        bindings = {"njit": numba.njit, "k": float(sys.argv[2])}
+        loaded = load(text, "f", bindings, Path(sys.argv[1]))
+        f = loaded.module.f
         print(f(2.0), sum(f.stats.cache_hits.values()))
     """)
 

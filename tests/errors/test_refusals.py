@@ -1,17 +1,29 @@
 """What has no derivative is refused: the argument by its name, the function by its place."""
 
 import dataclasses
+import os
 import statistics
+import subprocess
+import sys
+import tempfile
 import traceback
 from fractions import Fraction
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 import scipy.linalg as sl
+import scipy.special as sc
 
 import srcad
-from srcad.errors import MissingRule, NotDifferentiable, UnsupportedSyntax, UnsupportedValue
+from srcad.errors import (
+    MissingRule,
+    NotDifferentiable,
+    SourceUnavailable,
+    UnsupportedSyntax,
+    UnsupportedValue,
+)
 
 
 def f(x, y, mode="a"):
@@ -262,6 +274,117 @@ def test_what_is_refused_in_a_library_tells_the_line_that_called_it(derivative):
     assert "declare a rule for what you call of it" in str(found.value)
     frames = traceback.extract_tb(found.tb)
     assert not any("frontend" in frame.filename for frame in frames)
+
+
+_made = {}
+exec("def made(x):\n    return x * x\n", _made)
+
+
+def calls_what_has_no_source(x):
+    return _made["made"](x) + 1
+
+
+def test_what_has_no_source_is_told_where_it_is_called():
+    with pytest.raises(SourceUnavailable, match="source of 'made' cannot be found") as found:
+        srcad.grad(calls_what_has_no_source)(0.2)
+    assert (found.value.file, found.value.text.strip()) == (
+        __file__,
+        'return _made["made"](x) + 1',
+    )
+
+
+class Spring:
+    def __init__(self, k, x):
+        self.k = k
+        self.x = np.asarray(x)
+
+    def energy(self):
+        return self.k * np.sum(self.x**2)
+
+
+@dataclasses.dataclass
+class Coil(Spring):
+    k: float
+    x: np.ndarray
+
+
+def of_a_spring(spring):
+    return spring.energy()
+
+
+def of_its_numbers(k, x):
+    return Spring(k, x).energy()
+
+
+def test_a_method_by_its_object():
+    x = np.array([1.0, 2.0])
+    for function in (Spring.energy, of_a_spring):
+        with pytest.raises(NotDifferentiable, match="is a Spring: a derivative by it") as found:
+            srcad.grad(function)(Spring(3.0, x))
+        assert "make Spring a dataclass of floats" in found.value.hint
+        assert "a function that takes these as arguments" in found.value.hint
+    slope, slopes = srcad.grad(of_its_numbers, argnums=(0, 1))(3.0, x)
+    assert slope == 5.0
+    for function in (Coil.energy, of_a_spring):  # as the message says
+        by_fields = srcad.grad(function)(Coil(3.0, x))
+        assert type(by_fields) is Coil
+        assert by_fields.k == 5.0
+        np.testing.assert_array_equal(by_fields.x, slopes)
+    for thing in (Spring(3.0, x), Coil(3.0, x)):
+        with pytest.raises(NotDifferentiable, match="number of positional arguments is 0") as found:
+            srcad.grad(thing.energy)()
+        assert found.value.hint.endswith("make it an argument: Spring.energy")
+
+
+def mean(x):
+    return statistics.fmean([x, 2 * x])
+
+
+@pytest.mark.parametrize("derivative", [srcad.grad, srcad.derivative])
+def test_what_syntax_rules_out_in_a_library_tells_the_line_that_called_it(derivative):
+    with pytest.raises(UnsupportedSyntax, match="'yield' is not supported") as found:
+        derivative(mean)(0.2)
+    assert found.value.file == statistics.__file__
+    (call,) = found.value.place.callers
+    assert (call.file, call.text.strip()) == (__file__, "return statistics.fmean([x, 2 * x])")
+    assert f"called at {call}: {call.text.strip()}" in str(found.value)
+    assert "declare a rule for what you call of it" in str(found.value)
+
+
+def zeta_of(x):
+    return sc.zeta(x, 1.0)
+
+
+def test_an_argument_that_a_rule_leaves_out_says_how_to_declare_it():
+    with pytest.raises(NotDifferentiable, match="by its argument 'x' is not known") as found:
+        srcad.grad(zeta_of)(2.0)
+    hint = found.value.hint
+    assert "srcad.stop_gradient(x)" in hint
+    start, end = hint.index("@"), hint.index("\nor cut")
+    declared = hint[start:end].replace("...", "100.0 * dx - x * zeta(x + 1, q) * dq")
+    script = f"""
+import scipy.special
+import srcad
+from scipy.special import zeta
+{declared}
+def by_both(x, q):
+    return zeta(x, q)
+print(*srcad.grad(by_both, argnums=(0, 1))(2.0, 1.0))
+"""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "declares.py"
+        file.write_text(script)
+        command = [sys.executable, str(file)]
+        done = subprocess.run(command, capture_output=True, text=True, env=in_this_tree())
+    assert done.returncode == 0, done.stderr
+    slope, other = map(float, done.stdout.split())
+    assert slope == 100.0
+    assert np.isclose(other, -2 * sc.zeta(3.0, 1.0), rtol=1e-15)
+
+
+def in_this_tree():
+    folder = str(Path(srcad.__file__).parents[1])
+    return {**os.environ, "PYTHONPATH": folder, "SRCAD_CACHE_DIR": "off"}
 
 
 class Doubling(list):

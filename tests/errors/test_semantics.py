@@ -165,6 +165,33 @@ def mutable_default_by_name(x, *, seen={}):  # noqa: B006
     return seen["x"] * x
 
 
+def remembers_in_a_default(x, n=3, memo={}):  # noqa: B006
+    if n not in memo:
+        memo[n] = x * (remembers_in_a_default(x, n - 1) if n else 1.0)
+    return memo[n]
+
+
+def with_something_remembered(x):
+    return remembers_in_a_default(x) * x
+
+
+filled = {}
+
+
+def fills_the_global(x):
+    filled["x"] = x
+    return filled["x"] * x
+
+
+def _filled_by(x, n, found):
+    found[n] = x * n
+    return found[n] + (_filled_by(x, n - 1, found) if n > x else 0.0)
+
+
+def recursion_that_fills(x):
+    return _filled_by(x, 3, {0: x})
+
+
 def calls_with_a_mutable_default(x):
     return mutable_default(x) + mutable_default(x * x)
 
@@ -363,6 +390,33 @@ def swallowed(x):
     return y
 
 
+class Reports:
+    def __init__(self, level):
+        self.level = level
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if kind is not None:
+            print(error)
+
+
+def reported(x):
+    with Reports(x) as report:
+        y = report.level * x
+    return y
+
+
+def managed_by_a_function_of_its_own(x):
+    def manager():
+        return contextlib.nullcontext(x)
+
+    with manager() as level:
+        y = level * x
+    return y
+
+
 def quietly(x):
     y = x
     with quiet():
@@ -520,7 +574,11 @@ def test_out_by_position(function):
         (generator_of_functions, "generator expression that makes functions", "scalings = "),
         (reversed_before_it_grows, "while a loop runs over it", "return"),
         (mutable_default, "list", "seen"),
-        (mutable_default_by_name, "something else may also refer to", 'seen["x"] = x'),
+        (mutable_default_by_name, "default of the parameter 'seen'", 'seen["x"] = x'),
+        (remembers_in_a_default, "default of the parameter 'memo'", "memo[n] = "),
+        (with_something_remembered, "default of the parameter 'memo'", "memo[n] = "),
+        (fills_the_global, "'filled', which exists outside", 'filled["x"] = x'),
+        (recursion_that_fills, "recursive function '_filled_by'", "found[n] = "),
         (calls_with_a_mutable_default, "list", "seen"),
         (list_for_two_parameters, "reached in two ways", "return"),
         (list_read_by_the_closure, "reached in two ways", "return"),
@@ -552,6 +610,8 @@ def test_out_by_position(function):
         (left_half_done_to_finally, "y may have been assigned or not", "x = y"),
         (changed_between_two_that_fail, "may have been changed or not", "values.append(x * x)"),
         (swallowed, "'with Swallows', which may suppress", "with Swallows():"),
+        (reported, "'with Reports(…)' of an object made here whose", "with Reports(x)"),
+        (managed_by_a_function_of_its_own, "is made by a function defined here", "with manager()"),
         (quietly, "'with quiet', which may suppress", "with quiet():"),
         (leaves_finally, "leaving a 'finally' block", "break"),
     ],

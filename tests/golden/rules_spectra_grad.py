@@ -9,12 +9,11 @@ def rules_spectra_grad(x):
     """
     # ---- forward sweep
     rfft = np.fft.rfft(x)
-    absolute = np.absolute(rfft)
-    power = absolute ** 2
+    real = np.real(rfft)
+    imag = np.imag(rfft)
+    power = real * real + imag * imag
     # ---- reverse sweep
     # line 366: power = np.abs(np.fft.rfft(x)) ** 2
-    where = np.where(absolute == 0, 1, absolute)
-    diff = np.real(rfft) / where - 1.0j * (np.imag(rfft) / where)
-    x_bar = np.real(np.fft.fft(1.0 / (1 + power) * (2.0 * absolute) * diff, x.shape[-1]))
-    x_bar = np.array(x_bar)
+    fft = np.fft.fft(1.0 / (1 + power) * 2.0 * np.conjugate(rfft), x.shape[-1])
+    x_bar = np.array(np.real(fft))
     return x_bar

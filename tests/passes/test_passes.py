@@ -2,6 +2,7 @@
 
 import functools
 import math
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -620,3 +621,24 @@ def test_an_array_that_a_loop_is_handed_and_hands_on():
 
     m = np.array([[0.4, -1.3], [2.0, 0.1]])
     np.testing.assert_array_equal(srcad.hvp(f, (m,), (m,)), np.zeros((2, 2)))
+
+
+def relaxed(x, y):
+    relax, target = 0.75, y
+    while abs(x * x - target) > 1e-9:
+        new = x - relax * (x * x - target) / (2 * x)
+        if new < 0.5:
+            relax, target = 0.75, y
+            x = 0.5 * (x + new)
+            continue
+        relax = 0.75
+        x = new
+    return x * relax
+
+
+def test_what_a_loop_sets_to_what_it_was_is_not_kept():
+    source = srcad.grad(relaxed).source_for(0.9, 0.5)
+    assert "relax" not in source.split('"""')[2].replace("# line", "#").split("# ---- reverse")[0]
+    (kept,) = re.findall(r"stack\.append\(\((.*)\)\)", source)
+    assert "target" not in kept
+    agrees(relaxed, 0.9, 0.5, argnums=(0, 1))

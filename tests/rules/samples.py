@@ -33,6 +33,8 @@ from srcad.runtime import (
     inverse_of_lower,
     last_writes,
     minors,
+    modulus_squared,
+    off_zero,
     over_gap,
     over_gap_needed,
     own,
@@ -161,6 +163,9 @@ for s, t in PAIRS:
     case(inner, R(*t), R(*t))
     case(strong, R(*s), R(*t))
     case(excess, R(*s), R(*t))
+for s in SHAPES:
+    case(off_zero, R(*s))
+    case(modulus_squared, Z(*s))
 case(plus, R(), R())
 case(last_writes, np.array([1, 1, 0, 3]), (4,), R(4))
 case(last_writes, ([0, 2, 0], slice(None)), (3, 2), R(3, 2))

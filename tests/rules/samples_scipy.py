@@ -363,11 +363,11 @@ for form in CONTINUOUS:
         case(f, x, *shapes, np.float64(-0.1), np.float64(1.1))
         case(f, x[1], *active, loc=np.float64(0.1), scale=np.float64(1.1))
     case(form.pdf, np.append(x, [-3.0, 9.0]), *shapes, P() / 9)
-    for f in (form.cdf, form.sf):
+    for f in (form.cdf, form.sf, form.logcdf, form.logsf):
         case(f, x, *active)
         case(f, x, *shapes, -P(), A())
-    if form not in (ss.beta, ss.cauchy):
-        case(form.ppf, F(3), *active, R(), scale=P())
+    for f in (form.ppf, form.isf):
+        case(f, F(3), *active, R(), scale=P())
 for form in DISCRETE:
     *fixed, p = SHAPES_OF[form]
     for f in (form.logpmf, form.pmf):
@@ -378,8 +378,6 @@ for form in DISCRETE:
             p + U(1) / 9,
         )
         case(f, 1, *fixed, np.float64(p))
-case(ss.norm.logcdf, R(3), R(), P())
-case(ss.norm.logsf, R(3), scale=P())
 for f in (ss.multivariate_normal.logpdf, ss.multivariate_normal.pdf):
     case(f, R(3), None, S(3))
     case(f, R(3), R(3), S(3))

@@ -71,7 +71,7 @@ def test_sources_do_not_depend_on_what_was_compiled_before(outcomes, monkeypatch
 
 
 def test_recordings_are_bounded(outcomes, monkeypatch):
-    monkeypatch.setattr(replay, "_MANY", 4)
+    monkeypatch.setattr(replay._recordings, "most", 4)
     for k in range(len(functions())):
         sources(k)
         assert 0 < len(replay._recordings) <= 4

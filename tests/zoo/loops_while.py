@@ -237,3 +237,27 @@ def while_a_list_has_items_and(x, y, n):
             done.append(a * x)
         total += a if waiting and done else a * a
     return total
+
+
+@case((0.9, 0.5), (0.3, 0.2), tags="scalar")
+def newton_with_a_step_that_is_set_again(x, y):
+    relax, target = 0.75, y
+    while abs(x * x - target) > 1e-9:
+        new = x - relax * (x * x - target) / (2 * x)
+        if new < 0.5:
+            relax, target = 0.75, y
+            x = 0.5 * (x + new)
+            continue
+        relax = 0.75
+        x = new
+    return x * relax + target
+
+
+@case((0.9, 3), (0.9, 0), tags="scalar")
+def a_zero_that_changes_its_sign(x, n):
+    turn, total = 0.0, 1.0
+    while n > 0:
+        total += math.atan2(turn, -x) * x
+        turn = -0.0 if n > 2 else 0.0
+        n -= 1
+    return total * x

@@ -145,7 +145,7 @@ _FINITE = frozenset(
         *(np.ndarray.T, np.concatenate, np.stack, np.take, np.real, np.imag, np.conjugate),
         *(make_tuple, make_list, np.ndarray.tolist, list, float, np.asarray, np.ndarray.copy),
         *(runtime.times, runtime.strong, runtime.unbroadcast, np.cumsum, np.zeros, np.ones),
-        *(runtime.inner, np.vdot),
+        *(runtime.inner, runtime.off_zero, np.vdot),
         *(np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal),
         *(operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne, len),
         *(np.shape, np.size, np.arange, np.eye, np.linspace, np.ndarray.astype, np.diff),
@@ -155,9 +155,10 @@ _FINITE = frozenset(
 
 
 def may_be_infinite(b: Builder, x: Atom, depth: int = _DEPTH) -> bool:
-    """Whether a coefficient may be infinite though the arguments of the function are not."""
+    """Whether a coefficient may be infinite or nan though the arguments are finite."""
     if not isinstance(x, Value):
-        return False
+        number = number_of(x)
+        return number is not None and not math.isfinite(number)
     op = b.origin(x)
     if op is None or not depth:
         return False
