@@ -587,6 +587,10 @@ _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
     np.ndarray.squeeze: _squeezed_type,
     runtime.cofactors: lambda a: atom_type(a),
     runtime.inverse_of_lower: lambda a: atom_type(a),
+    runtime.over_gap_needed: lambda n, gaps: atom_type(n),  # the examples may have no gaps
+    runtime.settled: lambda dv, merged: atom_type(dv),
+    runtime.require_settled: lambda ct, merged: atom_type(ct),
+    runtime.require_basis: lambda v: atom_type(v),
     runtime.is_regular: _always(BOOL),
     runtime.table_of_products: _always(Array("float64", (None, None, None))),
     runtime.change_of_basis: _always(Array("float64", (None, None))),

@@ -10,11 +10,17 @@ from srcad.runtime import (
     fitted,
     inner,
     last_writes,
+    merged,
     modulus_squared,
     off_zero,
     over,
+    over_gap,
+    over_gap_needed,
     own,
     plus,
+    require_basis,
+    require_settled,
+    settled,
     shadow,
     stop_gradient,
     strong,
@@ -23,7 +29,7 @@ from srcad.runtime import (
     zeros_like,
 )
 
-__all__ = ["evened", "excess", "fitted", "off_zero", "over", "times", "unbroadcast"]
+__all__ = ["evened", "excess", "fitted", "off_zero", "over", "over_gap", "times", "unbroadcast"]
 
 
 @differential(over, elementwise=True)
@@ -35,6 +41,28 @@ def over_differential(n, d, *, dn, dd, out):
 @linear(over, wrt="n", elementwise=True)
 def over_transpose(ct, n, d):
     return over(ct, d)
+
+
+@differential(over_gap, over_gap_needed, elementwise=True)
+def over_gap_differential(n, gaps, *, dn, dgaps, out):
+    """What is undefined may go unused in a tangent; in a cotangent it is asked for."""
+    return over_gap(dn - strong(out, dgaps), gaps)
+
+
+@linear(over_gap, over_gap_needed, wrt="n", elementwise=True)
+def over_gap_transpose(ct, n, gaps):
+    return over_gap_needed(ct, gaps)
+
+
+@linear(settled, require_settled, wrt="dv")
+def settled_transpose(ct, dv, merged):
+    return require_settled(ct, merged)
+
+
+@differential(require_basis)
+def require_basis_differential(v, *, dv):
+    """A change of a basis need not be one."""
+    return dv
 
 
 @differential(off_zero, elementwise=True)
@@ -116,4 +144,4 @@ def zeros_like_transpose(ct, x):
     return 0
 
 
-constant(stop_gradient)
+constant(stop_gradient, merged)

@@ -9,15 +9,18 @@ import math
 import numpy as np
 
 from srcad.errors import MissingRule
-from srcad.rules.intrinsics import fitted, off_zero, over, times, unbroadcast
+from srcad.rules.intrinsics import fitted, off_zero, over_gap, times, unbroadcast
 from srcad.rules.registry import composition, constant, differential, is_literal, linear
 from srcad.runtime import (
     cofactors,
     frechet,
     inverse_of_lower,
     is_regular,
+    merged,
     minors,
+    require_basis,
     row_order,
+    settled,
     stop_gradient,
 )
 
@@ -201,14 +204,23 @@ def cholesky(a, *, upper=False, da, out):
     return adjoint(dfactor) if upper else dfactor
 
 
+def gaps_of(w):
+    """By how much the eigenvalue of the column exceeds that of the row."""
+    return np.where(merged(w), 0, w[..., None, :] - w[..., :, None])
+
+
+def between(gaps):
+    """Gaps that separate all but each eigenvalue from itself."""
+    return np.where(np.eye(np.shape(gaps)[-1], dtype=bool), np.inf, gaps)
+
+
 @differential(np.linalg.eigh)
 def eigh(a, UPLO="L", *, da, out):
-    """Of equal eigenvalues the vectors have no derivative: infinite, unless its cotangent is 0."""
+    """Of equal eigenvalues the vectors have no derivative: an error where one is used."""
     w, v = out
     inner = adjoint(v) @ hermitian(da, UPLO in ("L", "l")) @ v
-    gaps = w[..., None, :] - w[..., :, None]
-    gaps = np.where(np.eye(np.shape(w)[-1], dtype=bool), np.inf, gaps)
-    return np.real(np.diagonal(inner, 0, -2, -1)), v @ over(inner, gaps)
+    dv = v @ over_gap(inner, between(gaps_of(w)))
+    return np.real(np.diagonal(inner, 0, -2, -1)), settled(dv, merged(w))
 
 
 @differential(np.linalg.eigvalsh)
@@ -247,18 +259,18 @@ def svd(a, full_matrices=True, compute_uv=True, *, da, out):
     inner = adjoint(u) @ da @ v
     s_row = s[..., None, :]
     s_column = s[..., :, None]
-    gaps = (s_row - s_column) * (s_row + s_column)
-    gaps = np.where(np.eye(np.shape(s)[-1], dtype=bool), np.inf, gaps)
+    gaps = between(gaps_of(s) * (s_row + s_column))
     scaled = inner * s_row
     turned = s_column * inner
-    du = u @ over(scaled + adjoint(scaled), gaps)
-    dv = v @ over(turned + adjoint(turned), gaps)
+    du = u @ over_gap(scaled + adjoint(scaled), gaps)
+    dv = v @ over_gap(turned + adjoint(turned), gaps)
     if np.iscomplexobj(a):
-        du = du + u * over(1j * np.imag(np.diagonal(inner, 0, -2, -1))[..., None, :], s_row)
+        du = du + u * over_gap(1j * np.imag(np.diagonal(inner, 0, -2, -1))[..., None, :], s_row)
     if m > n:
-        du = du + over(da @ v - u @ inner, s_row)
+        du = du + over_gap(da @ v - u @ inner, s_row)
     if n > m:
-        dv = dv + over(adjoint(da) @ u - v @ adjoint(inner), s_row)
+        dv = dv + over_gap(adjoint(da) @ u - v @ adjoint(inner), s_row)
+    du, dv = settled(du, merged(s)), settled(dv, merged(s))
     if full_matrices and m != n:
         du = with_the_rest(out[0], u, du)
         dv = with_the_rest(adjoint(out[2]), v, dv)
@@ -312,7 +324,7 @@ def qr(a, mode="reduced", *, da, out):
 
 def in_eigenvectors(a, da, v):
     """The change of a matrix in the basis of its eigenvectors, which may be complex."""
-    return np.linalg.inv(v) @ da.astype(np.result_type(a, np.complex64)) @ v
+    return np.linalg.inv(require_basis(v)) @ da.astype(np.result_type(a, np.complex64)) @ v
 
 
 @differential(np.linalg.eigvals)
@@ -324,12 +336,12 @@ def eigvals(a, *, da, out):
 
 def turned(inner, w, v):
     """The change of eigenvectors that keep length 1 and a real largest entry, as LAPACK's do."""
-    gaps = w[..., None, :] - w[..., :, None]
-    turn = v @ over(inner, np.where(np.eye(np.shape(w)[-1], dtype=bool), np.inf, gaps))
+    turn = v @ over_gap(inner, between(gaps_of(w)))
     largest = np.argmax(np.abs(v), -2)[..., None, :]
     stretch = np.real(np.sum(np.conj(v) * turn, -2, keepdims=True))
     twist = np.imag(np.take_along_axis(turn, largest, -2))
-    return turn - v * stretch - v * (1j * (twist / np.real(np.take_along_axis(v, largest, -2))))
+    twist = twist / np.real(np.take_along_axis(v, largest, -2))
+    return settled(turn - v * stretch - v * (1j * twist), merged(w))
 
 
 @differential(np.linalg.eig)

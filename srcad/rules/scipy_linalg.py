@@ -9,16 +9,17 @@ import numpy as np
 import scipy.linalg as sl
 
 from srcad.errors import MissingRule
-from srcad.rules.intrinsics import fitted, over
+from srcad.rules.intrinsics import fitted, over_gap
 from srcad.rules.linalg import (
     adjoint,
+    gaps_of,
     hermitian,
     is_rounding,
     least_squares,
     of_kind,
 )
 from srcad.rules.registry import composition, constant, differential, linear, refused, sourced
-from srcad.runtime import frechet, row_order, stop_gradient
+from srcad.runtime import frechet, merged, row_order, settled, stop_gradient
 
 
 def named(names):
@@ -383,7 +384,7 @@ def eigh(
     a, b=None, *, lower=True, eigvals_only=False, overwrite_a=False, overwrite_b=False, type=1,
     check_finite=True, driver=None, subset_by_index=None, subset_by_value=None, da, db, out,
 ):  # fmt: skip
-    """Of equal eigenvalues the vectors have no derivative: infinite, unless its cotangent is 0."""
+    """Of equal eigenvalues as `np.linalg.eigh`."""
     if type != 1:
         raise MissingRule(None, "eigh is supported for problems of type 1")
     n = np.shape(a)[-1]
@@ -409,11 +410,11 @@ def eigh(
         dw = np.real(np.sum(np.conj(v) * change, -2))
     else:
         dw = np.real(np.diagonal(inner, 0, -2, -1))
-    gaps = w[..., None, :] - every[..., :, None]
-    turn = over(inner, np.where(own, np.inf, gaps))
+    gaps = gaps_of(every)[..., first : last + 1]
+    turn = over_gap(inner, np.where(own, np.inf, gaps))
     if b is not None:
         turn = turn - np.where(own, adjoint(basis) @ shift / 2, 0)
-    return dw, basis @ turn
+    return dw, settled(basis @ turn, merged(every)[..., first : last + 1])
 
 
 @composition(sl.eigvalsh, wrt=("a", "b"))

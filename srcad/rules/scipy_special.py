@@ -1,8 +1,8 @@
 """Rules of `scipy.special`: gamma functions, exponentials, logarithms. Loaded when SciPy is.
 
 Elementwise but for the sums of exponentials. An argument without a differential (the order of a
-Bessel function, the shape of an incomplete gamma function) has no derivative in closed form: where
-it is active, the call is refused. Other families are in `scipy_distributions`, `scipy_bessel` and
+Bessel function) has no derivative in closed form: where it is active, the call is refused. Other
+families are in `scipy_distributions`, `scipy_bessel` and
 `scipy_hypergeometric`.
 """
 
@@ -17,6 +17,7 @@ from srcad.rules import registry
 from srcad.rules.intrinsics import excess, over, times
 from srcad.rules.reductions import kept
 from srcad.rules.registry import composition, constant, sourced
+from srcad.runtime import betainc_by_shapes, gammainc_by_shape
 from srcad.runtime import polygamma as derivative_of_log_gamma
 
 differential = partial(registry.differential, elementwise=True)
@@ -140,48 +141,97 @@ def gamma_density(a, x):
     return np.exp(sc.xlogy(a - 1, x) - x - sc.gammaln(a))
 
 
+def gamma_density_by_shape(k, a, x):
+    """Its derivative number `k` by `a`, from those of its logarithm."""
+    if k == 0:
+        return gamma_density(a, x)
+    below = gamma_density_by_shape(k - 1, a, x)
+    total = times(np.log(x), below) - sc.psi(a) * below
+    for j in range(k - 1):
+        slope = derivative_of_log_gamma(k - 1 - j, a)
+        total = total - math.comb(k - 1, j) * slope * gamma_density_by_shape(j, a, x)
+    return total
+
+
 @differential(sc.gammainc, domain="positive")
-def gammainc(a, x, *, dx):
-    return gamma_density(a, x) * dx
+def gammainc(a, x, *, da, dx):
+    return gammainc_by_shape(1, a, x) * da + gamma_density(a, x) * dx
 
 
 @differential(sc.gammaincc, domain="positive")
-def gammaincc(a, x, *, dx):
-    return -gamma_density(a, x) * dx
+def gammaincc(a, x, *, da, dx):
+    return -gammainc_by_shape(1, a, x) * da - gamma_density(a, x) * dx
+
+
+@differential(gammainc_by_shape, domain="positive")
+def gammainc_by_shape_differential(k, a, x, *, da, dx):
+    return gammainc_by_shape(k + 1, a, x) * da + gamma_density_by_shape(k, a, x) * dx
 
 
 @differential(sc.gammaincinv, domain="fraction")
-def gammaincinv(a, y, *, dy, out):
-    return over(dy, gamma_density(a, out))
+def gammaincinv(a, y, *, da, dy, out):
+    """At 0 the result is 0 whatever the shape."""
+    density = gamma_density(a, out)
+    return over(dy, density) - over(gammainc_by_shape(1, a, out), density) * da
 
 
 @differential(sc.gammainccinv, domain="fraction")
-def gammainccinv(a, y, *, dy, out):
-    return -over(dy, gamma_density(a, out))
+def gammainccinv(a, y, *, da, dy, out):
+    density = gamma_density(a, out)
+    return -over(dy, density) - over(gammainc_by_shape(1, a, out), density) * da
 
 
 def beta_density(a, b, x):
     return np.exp(sc.xlogy(a - 1, x) + sc.xlog1py(b - 1, -x) - sc.betaln(a, b))
 
 
+def beta_density_by_shapes(i, j, a, b, x):
+    """Its derivative, `i` times by `a` and `j` times by `b`, from those of its logarithm."""
+    if i == 0 and j == 0:
+        return beta_density(a, b, x)
+    by_a = i > 0
+    p, q = (i - 1, j) if by_a else (i, j - 1)
+    total = times(np.log(x) if by_a else np.log1p(-x), beta_density_by_shapes(p, q, a, b, x))
+    for m in range(p + 1):
+        for n in range(q + 1):
+            order = p - m + q - n
+            slope = derivative_of_log_gamma(order, a + b)
+            if n == j or not by_a:
+                slope = slope - derivative_of_log_gamma(order, a if by_a else b)
+            ways = math.comb(p, m) * math.comb(q, n)
+            total = total + ways * slope * beta_density_by_shapes(m, n, a, b, x)
+    return total
+
+
 @differential(sc.betainc, domain="fraction")
-def betainc(a, b, x, *, dx):
-    return beta_density(a, b, x) * dx
+def betainc(a, b, x, *, da, db, dx):
+    by_shapes = betainc_by_shapes(1, 0, a, b, x) * da + betainc_by_shapes(0, 1, a, b, x) * db
+    return by_shapes + beta_density(a, b, x) * dx
 
 
 @differential(getattr(sc, "betaincc", None), domain="fraction")
-def betaincc(a, b, x, *, dx):
-    return -beta_density(a, b, x) * dx
+def betaincc(a, b, x, *, da, db, dx):
+    return -betainc(a, b, x, da=da, db=db, dx=dx)
+
+
+@differential(betainc_by_shapes, domain="fraction")
+def betainc_by_shapes_differential(i, j, a, b, x, *, da, db, dx):
+    more = betainc_by_shapes(i + 1, j, a, b, x) * da + betainc_by_shapes(i, j + 1, a, b, x) * db
+    return more + beta_density_by_shapes(i, j, a, b, x) * dx
 
 
 @differential(sc.betaincinv, domain="fraction")
-def betaincinv(a, b, y, *, dy, out):
-    return over(dy, beta_density(a, b, out))
+def betaincinv(a, b, y, *, da, db, dy, out):
+    """At the ends the result is an end whatever the shapes."""
+    density = beta_density(a, b, out)
+    by_a = over(betainc_by_shapes(1, 0, a, b, out), density)
+    by_b = over(betainc_by_shapes(0, 1, a, b, out), density)
+    return over(dy, density) - by_a * da - by_b * db
 
 
 @differential(getattr(sc, "betainccinv", None), domain="fraction")
-def betainccinv(a, b, y, *, dy, out):
-    return -over(dy, beta_density(a, b, out))
+def betainccinv(a, b, y, *, da, db, dy, out):
+    return betaincinv(a, b, y, da=da, db=db, dy=-dy, out=out)
 
 
 # ---- logistic and entropy functions

@@ -23,9 +23,11 @@ def rules_eigenvectors_grad(a, u):
     item = eigh[0]
     item2 = eigh[1]
     T = item2.T
-    eye = np.eye(item.shape[-1], dtype=bool)
-    where = np.where(eye, math.inf, item - item[:, None])
-    value = runtime.over(T @ vectors_bar, where) + np.diag(values_bar)
+    merged = runtime.merged(item)
+    where = np.where(merged, 0, item - item[:, None])
+    where = np.where(np.eye(merged.shape[-1], dtype=bool), math.inf, where)
+    prod = T @ runtime.require_settled(vectors_bar, merged)
+    value = np.diag(values_bar) + runtime.over_gap_needed(prod, where)
     prod = item2 @ (value @ T)
     a_bar = np.tril(prod.T, -1) + np.tril(prod)
     return a_bar

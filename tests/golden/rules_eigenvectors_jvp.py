@@ -15,11 +15,13 @@ def rules_eigenvectors_jvp(primals, tangents):
     item = eigh[0]
     item2 = eigh[1]
     prod = item2.T @ (np.tril(a_dot) + np.tril(a_dot, -1).T) @ item2
-    eye = np.eye(item.shape[-1], dtype=bool)
-    over = runtime.over(prod, np.where(eye, math.inf, item - item[:, None]))
+    merged = runtime.merged(item)
+    where = np.where(merged, 0, item - item[:, None])
+    where = np.where(np.eye(merged.shape[-1], dtype=bool), math.inf, where)
     values = eigh[0]
     vectors = eigh[1]
     item = vectors[:, 0]
+    item2 = runtime.settled(item2 @ runtime.over_gap(prod, where), merged)[:, 0]
     power = item ** 2
-    total = 2.0 * item * (item2 @ over)[:, 0] @ u + power @ u_dot
+    total = 2.0 * item * item2 @ u + power @ u_dot
     return power @ u + values[-1], total + np.diagonal(prod, 0, -2, -1)[-1]

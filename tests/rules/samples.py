@@ -35,8 +35,13 @@ from srcad.runtime import (
     minors,
     modulus_squared,
     off_zero,
+    over_gap,
+    over_gap_needed,
     own,
     plus,
+    require_basis,
+    require_settled,
+    settled,
     shadow,
     strong,
     zeros_like,
@@ -1028,6 +1033,12 @@ for f in (np.linalg.cholesky, np.linalg.eigh, np.linalg.eigvalsh):
     case(f, S(3))
     case(f, S(2, 2))
 case(np.linalg.eigh, S(3), "U")
+for f in (over_gap, over_gap_needed):
+    case(f, R(3, 3), R(3, 3))
+    case(f, R(2, 3), R(1, 3))
+case(settled, R(3, 2), np.eye(2) > 1)
+case(require_settled, R(3, 2), np.eye(2) > 1)
+case(require_basis, M(3))
 for f in (np.linalg.cholesky, np.linalg.eigvalsh):
     case(f, S(3) + 0.1j * np.triu(R(3, 3), 1) - 0.1j * np.tril(R(3, 3), -1))
 case(np.linalg.eigvalsh, S(3), "U")

@@ -7,7 +7,7 @@ import scipy.special as sc
 import scipy.stats as ss
 
 from srcad.rules.scipy_stats import CONTINUOUS, DISCRETE
-from srcad.runtime import frechet
+from srcad.runtime import betainc_by_shapes, frechet, gammainc_by_shape
 from tests.rules.samples import PAIRS, SHAPES, A, M, P, R, S, U, Z, case
 
 
@@ -109,6 +109,28 @@ case(sc.zeta, 2.5, P(3))
 case(sc.zeta, np.array([2, 3]), P(2))
 case(sc.multigammaln, A(), 2)
 case(sc.multigammaln, A(3), 3)
+for f in named("gammainc gammaincc chdtr chdtrc"):
+    for s, t in PAIRS:
+        case(f, P(*s), P(*t))
+    case(f, 9 * P(3), 9 * P(3))
+for f in named("gammaincinv gammainccinv chdtri stdtrit"):
+    case(f, A(3), F(3))
+    case(f, A(), F(2, 1))
+for f in named("gdtr gdtrc"):
+    case(f, P(), P(3), P(2, 1))
+case(sc.gdtrix, P(), A(2, 1), F(3))
+for f in named("betainc betaincc"):
+    case(f, P(2, 1), P(), F(3))
+    case(f, 20 * A(3), 9 * A(3), F(3))
+for f in named("betaincinv betainccinv fdtri"):
+    case(f, A(2, 1), A(), F(3))
+for f in named("fdtr fdtrc"):
+    case(f, P(), P(2, 1), P(3))
+case(gammainc_by_shape, 1, P(3), P(3))
+case(betainc_by_shapes, 1, 0, A(3), A(3), F(3))
+case(betainc_by_shapes, 0, 1, A(3), A(3), F(3))
+case(sc.stdtr, P(3), R(2, 1))
+case(sc.stdtr, A(3), np.array([1e-3, 1.4, -9.0]))
 for f in named("betainc betaincc betaincinv betainccinv"):
     case(f, 1.5, 0.7, F(3))
     case(f, 2, np.array([1, 3]), F(2, 1))
@@ -342,10 +364,10 @@ for form in CONTINUOUS:
         case(f, x[1], *active, loc=np.float64(0.1), scale=np.float64(1.1))
     case(form.pdf, np.append(x, [-3.0, 9.0]), *shapes, P() / 9)
     for f in (form.cdf, form.sf, form.logcdf, form.logsf):
-        case(f, x, *shapes)
+        case(f, x, *active)
         case(f, x, *shapes, -P(), A())
     for f in (form.ppf, form.isf):
-        case(f, F(3), *shapes, R(), scale=P())
+        case(f, F(3), *active, R(), scale=P())
 for form in DISCRETE:
     *fixed, p = SHAPES_OF[form]
     for f in (form.logpmf, form.pmf):
