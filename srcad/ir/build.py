@@ -169,6 +169,8 @@ class Builder:
         self._definitions: dict[Value, Apply] = {}
         self._others: set[Value] = set()
         """What the operations make that are not calls."""
+        self._accumulations: dict[Value, Accumulate] = {}
+        """What added to adjoints here, by the version that it made."""
         self._computed: dict[object, Value] = {}
 
     # ---- making operations
@@ -334,7 +336,9 @@ class Builder:
         else:
             kind = atom_type(target)
         version = Value(hint or (target.hint if isinstance(target, Value) else ""), kind)
-        self._add(Accumulate(target, index, term, version, self.loc))
+        op = Accumulate(target, index, term, version, self.loc)
+        self._accumulations[version] = op
+        self._add(op)
         return version
 
     def _repeated(self, target: Atom, term: Atom) -> Atom | None:
@@ -415,6 +419,18 @@ class Builder:
         builder: Builder | None = self
         while builder is not None:
             op = builder._definitions.get(atom)
+            if op is not None:
+                return op
+            builder = builder.parent
+        return None
+
+    def accumulation(self, atom: Atom) -> Accumulate | None:
+        """The accumulation that makes a version of an adjoint, in this block or one around it."""
+        if not isinstance(atom, Value):
+            return None
+        builder: Builder | None = self
+        while builder is not None:
+            op = builder._accumulations.get(atom)
             if op is not None:
                 return op
             builder = builder.parent

@@ -590,6 +590,7 @@ _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
     runtime.over_gap_needed: lambda n, gaps: atom_type(n),  # the examples may have no gaps
     runtime.settled: lambda dv, merged: atom_type(dv),
     runtime.require_settled: lambda ct, merged: atom_type(ct),
+    runtime.require_settled_where_used: lambda ct, merged: atom_type(ct),
     runtime.require_basis: lambda v: atom_type(v),
     runtime.is_regular: _always(BOOL),
     runtime.table_of_products: _always(Array("float64", (None, None, None))),

@@ -20,6 +20,7 @@ from srcad.runtime import (
     plus,
     require_basis,
     require_settled,
+    require_settled_where_used,
     settled,
     shadow,
     stop_gradient,
@@ -57,6 +58,11 @@ def over_gap_transpose(ct, n, gaps):
 @linear(settled, require_settled, wrt="dv")
 def settled_transpose(ct, dv, merged):
     return require_settled(ct, merged)
+
+
+@linear(require_settled_where_used, wrt="dv")
+def require_settled_where_used_transpose(ct, dv, merged):
+    return require_settled_where_used(ct, merged)
 
 
 @differential(require_basis)

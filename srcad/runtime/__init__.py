@@ -51,6 +51,7 @@ from srcad.runtime.spectra import (
     over_gap_needed,
     require_basis,
     require_settled,
+    require_settled_where_used,
     settled,
 )
 
@@ -99,6 +100,7 @@ __all__ = [
     "require_real_power",
     "require_scalar",
     "require_settled",
+    "require_settled_where_used",
     "require_unchanged",
     "require_view",
     "row_order",

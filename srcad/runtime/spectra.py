@@ -42,7 +42,17 @@ def settled(dv: Any, merged: Any) -> Any:
 
 
 def require_settled(ct: Any, merged: Any) -> Any:
-    """A cotangent of vectors; refuse that it asks for one whose eigenvalue is not the only one."""
+    """A cotangent of all vectors; refuse that the eigenvalue of one is not the only one.
+
+    A column of zeros does not say that a vector is not used: `(v * f(w)) @ v.T` has one where
+    `f` is 0, and its derivative needs that vector.
+    """
+    _refuse_use_of(merged.any(-2))
+    return ct
+
+
+def require_settled_where_used(ct: Any, merged: Any) -> Any:
+    """The same of a cotangent that is 0 where an index or a branch leaves a vector out."""
     _refuse_use_of(merged.any(-2) & np.not_equal(ct, 0).any(-2))
     return ct
 
@@ -55,7 +65,8 @@ def _refuse_use_of(columns: Any) -> None:
     raise np.linalg.LinAlgError(
         f"vector number {column}{where} has no derivative: up to rounding, there are two equal "
         "eigenvalues or singular values (or one that is 0, of a matrix that is not square); use "
-        "the values alone or other vectors, or cut the derivative with srcad.stop_gradient"
+        "the values alone, or other vectors by an index, as v[:, :k], or cut the derivative with "
+        "srcad.stop_gradient"
     )
 
 

@@ -26,7 +26,7 @@ def rules_eigenvectors_grad(a, u):
     merged = runtime.merged(item)
     where = np.where(merged, 0, item - item[:, None])
     where = np.where(np.eye(merged.shape[-1], dtype=bool), math.inf, where)
-    prod = T @ runtime.require_settled(vectors_bar, merged)
+    prod = T @ runtime.require_settled_where_used(vectors_bar, merged)
     value = np.diag(values_bar) + runtime.over_gap_needed(prod, where)
     prod = item2 @ (value @ T)
     a_bar = np.tril(prod.T, -1) + np.tril(prod)

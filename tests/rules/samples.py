@@ -41,6 +41,7 @@ from srcad.runtime import (
     plus,
     require_basis,
     require_settled,
+    require_settled_where_used,
     settled,
     shadow,
     strong,
@@ -1038,6 +1039,7 @@ for f in (over_gap, over_gap_needed):
     case(f, R(2, 3), R(1, 3))
 case(settled, R(3, 2), np.eye(2) > 1)
 case(require_settled, R(3, 2), np.eye(2) > 1)
+case(require_settled_where_used, R(3, 2), np.eye(2) > 1)
 case(require_basis, M(3))
 for f in (np.linalg.cholesky, np.linalg.eigvalsh):
     case(f, S(3) + 0.1j * np.triu(R(3, 3), 1) - 0.1j * np.tril(R(3, 3), -1))

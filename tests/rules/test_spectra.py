@@ -38,6 +38,28 @@ def exponential(a):
     return np.sum(C * ((v * np.exp(w)) @ v.T))
 
 
+def logarithm(a):
+    """At the identity it is 0, and so are the cotangents of the vectors."""
+    w, v = np.linalg.eigh(a)
+    return np.sum(C * ((v * np.log(w)) @ v.T))
+
+
+def written_out(a):
+    u, s, vh = np.linalg.svd(a)
+    return np.sum(C * (u @ np.diag(s) @ vh))
+
+
+def best_of_rank_one(a):
+    u, s, vh = np.linalg.svd(a)
+    return np.sum(C * (u[:, :1] * s[:1] @ vh[:1]))
+
+
+def share_of_the_first(a):
+    w, v = np.linalg.eigh(a)
+    best = v[:, np.argsort(-w)[:1]]
+    return np.sum(C * (best @ best.T)) + w[-1] / np.sum(w)
+
+
 def first_by_scipy(a):
     return sl.eigh(a, subset_by_index=[0, 0])[1][0, 0]
 
@@ -79,6 +101,24 @@ def test_a_projector_onto_all_equal_ones_is_right_from_the_other_side():
     step = C + C.T
     change = (projector(TWICE + 1e-6 * step) - projector(TWICE - 1e-6 * step)) / 2e-6
     assert -np.sum(srcad.grad(rest)(TWICE) * step) == pytest.approx(change, rel=1e-7)
+
+
+@pytest.mark.parametrize("f", [logarithm, exponential, written_out])
+def test_a_column_of_zeros_does_not_say_that_a_vector_is_not_needed(f):
+    for a in (np.eye(4), np.diag([0.0, 0.0, 0.0, 3.0]), np.diag([1.0, 1.0, 2.0, 3.0])):
+        with (
+            pytest.raises(np.linalg.LinAlgError, match="has no derivative"),
+            np.errstate(all="ignore"),
+        ):
+            srcad.grad(f)(a)
+
+
+@pytest.mark.parametrize("f", [best_of_rank_one, share_of_the_first])
+def test_vectors_that_an_index_leaves_out_are_not_needed(f):
+    a = np.outer(C[0], C[0])
+    step = C + C.T
+    change = (f(a + 1e-6 * step) - f(a - 1e-6 * step)) / 2e-6
+    assert np.sum(srcad.grad(f)(a) * step) == pytest.approx(change, rel=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,13 @@ from srcad.ir.simplify.arithmetic import (
     simplify_where,
 )
 from srcad.ir.simplify.contractions import simplify_einsum
-from srcad.ir.simplify.masks import simplify_excess, simplify_over, simplify_strong, simplify_times
+from srcad.ir.simplify.masks import (
+    simplify_excess,
+    simplify_over,
+    simplify_require_settled,
+    simplify_strong,
+    simplify_times,
+)
 from srcad.ir.simplify.shapes import (
     simplify_astype,
     simplify_broadcast,
@@ -49,6 +55,7 @@ from srcad.ir.simplify.shapes import (
 SIMPLIFY: dict[Callable[..., Any], Callable[..., Atom | None]] = {
     runtime.excess: simplify_excess,
     runtime.over: simplify_over,
+    runtime.require_settled: simplify_require_settled,
     runtime.times: simplify_times,
     runtime.strong: simplify_strong,
     runtime.unbroadcast: simplify_unbroadcast_to,

@@ -71,6 +71,17 @@ def simplify_strong(b: Builder, u: Atom, v: Atom) -> Atom | None:
     return _where_not_zero(b, tuple(suspects), operator.mul, u, v)
 
 
+def simplify_require_settled(b: Builder, ct: Atom, merged: Atom) -> Atom | None:
+    """What an index or a branch leaves out need not exist."""
+    parts = ct
+    while (added := b.accumulation(parts)) is not None and added.index is not None:
+        if is_masked(b, parts):
+            break
+        parts = added.target
+    masked = is_masked(b, parts) or is_zero(b, parts)
+    return b.apply(runtime.require_settled_where_used, ct, merged) if masked else None
+
+
 def masked_product(b: Builder, x: Atom, y: Atom) -> Atom | None:
     """A product in which what a branch has made 0 meets what may be infinite there."""
     for this, other in ((x, y), (y, x)):
