@@ -38,6 +38,9 @@ class Reader:
 
     def statement(self, node):
         match node:
+            case gast.Assign(targets=[gast.Tuple(elts=targets)], value=gast.Tuple(elts=values)):
+                for target, found in zip(targets, list(map(self.tangent, values)), strict=True):
+                    self.bind(target, found)
             case gast.Assign(targets=[target], value=value):
                 self.bind(target, self.tangent(value))
             case gast.If(test=test, body=body, orelse=orelse):
@@ -146,7 +149,7 @@ class Reader:
             return False
         rule = rules.lookup_transpose(function)
         if rule is None and getattr(function, "__module__", "").startswith("srcad.rules."):
-            return self.helper(function, args, used)
+            return self.helper(function, args, keywords, used)
         assert rule is not None, f"not declared linear: {self.text(node)}"
         bound = rule.parameters.bind(*args, **{k.arg: k.value for k in keywords}).arguments
         tangents = {n for n, a in bound.items() if not isinstance(a, tuple) and self.tangent(a)}
@@ -159,11 +162,12 @@ class Reader:
         return True
 
     @staticmethod
-    def helper(function, args, used):
+    def helper(function, args, keywords, used):
         """A function of the rules themselves is read with the same arguments tangent."""
-        names = list(inspect.signature(function).parameters)
+        names = list(inspect.signature(function).parameters)[: len(args)]
+        names += [k.arg for k in keywords]
         inner = Reader(function)
-        inner.read([n for n, t in zip(names, used[: len(args)], strict=False) if t])
+        inner.read([n for n, t in zip(names, used, strict=True) if t])
         return True
 
 
