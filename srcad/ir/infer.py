@@ -177,8 +177,10 @@ def _type_of_call(
         found = without_sizes(found)
     if _complex_by_values(callee) and isinstance(found, Array) and not is_complex(found):
         found = Array(None, found.dims)
-    if found == UNKNOWN and callee in (np.reshape, np.ndarray.reshape, np.broadcast_to):
+    if found == UNKNOWN and callee in _OF_SHAPES:
         found = reshaped_type(*args)
+        if callee is runtime.unbroadcast and isinstance(found, Array) and found.dims == ():
+            found = NumPyScalar(found.dtype) if found.dtype else UNKNOWN
     if found == UNKNOWN:
         found = _guess_sizes(callee, args, keywords)
     return found
@@ -283,6 +285,8 @@ def _unsampled(callee: Callable[..., Any], kinds: list[Type | None]) -> Type:
 
 
 _SPLITS = {np.split, np.array_split, np.vsplit, np.hsplit, np.dsplit}
+_OF_SHAPES = (np.reshape, np.ndarray.reshape, np.broadcast_to, runtime.unbroadcast)
+"""What makes an array of a shape that it is given."""
 _NEW_ARRAYS = {np.arange, np.eye, np.tri, np.zeros, np.ones, np.empty, np.indices, np.ix_}
 """What makes arrays of sizes: those of unknown arrays are opaque, the arrays are not."""
 

@@ -811,6 +811,14 @@ def _same(a):
     return a
 
 
+@case((S, M))
+def parts_of_rows_by_an_array(s, a):
+    u = a * 1.0
+    for row in u:
+        row[:-1] /= np.full(len(row) - 1, s)
+    return np.sum(u * a) * s
+
+
 @case((M,))
 def neighbouring_rows(m):
     u = m * 1.0
