@@ -5,6 +5,7 @@
     hypot(x, y) ** 2                   |    x * x + y * y
     norm(x, axis=1) ** 2               |    sum(x * x, axis=1)
     std(x) * std(x)                    |    var(x)
+    sqrt(x * x + y * y) ** 2           |    x * x + y * y
 
 The chain rule meets the kink at 0, where the derivative of the radius is a convention or is none:
 the second derivative of the power would not be found by it.
@@ -23,10 +24,12 @@ from srcad.ir import Apply, Atom, Literal
 from srcad.ir.build import Builder
 from srcad.ir.infer import atom_type
 from srcad.ir.numbers import number_of
+from srcad.ir.simplify.shortcuts import is_not_negative
 from srcad.ir.types import Array, Number, dims_of, dtype_of, is_complex
 
 _MODULUS = (operator.abs, abs, np.absolute, np.fabs, math.fabs)
 _HYPOT = (np.hypot, math.hypot)
+_ROOTS = (np.sqrt, math.sqrt)
 _POWERS = (operator.pow, np.power, np.float_power, math.pow)
 _PRODUCTS = (operator.mul, np.multiply)
 _PARAMETERS = ("x", "ord", "axis", "keepdims")
@@ -70,6 +73,8 @@ def _square(b: Builder, radius: Atom) -> Atom | None:
         return None
     if any(isinstance(atom_type(a), Array) for a in op.args) and not b.made_here(op.result):
         return None  # arrays may be written before this block runs again
+    if op.callee in _ROOTS and len(op.args) == 1 and is_not_negative(b, op.args[0]):
+        return op.args[0]
     if op.callee in _MODULUS and len(op.args) == 1 and not op.keywords:
         return _modulus_squared(b, op.args[0])
     if op.callee in _HYPOT and len(op.args) == 2 and all(map(_is_inexact, op.args)):

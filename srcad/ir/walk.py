@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Container, Iterator
 from dataclasses import replace
 from typing import assert_never
@@ -157,6 +158,16 @@ def free_values(block: Block) -> dict[Value, None]:
     free: dict[Value, None] = {}
     _collect_free(block, set(), free)
     return free
+
+
+def read_counts(block: Block) -> Counter[Value]:
+    """How often each value is read in a block and in those within it."""
+    reads = Counter(a for a in block.yields if isinstance(a, Value))
+    for op in block.ops:
+        reads.update(a for a in operands(op) if isinstance(a, Value))
+        for inner in blocks(op):
+            reads += read_counts(inner)
+    return reads
 
 
 def values_read(op: Op) -> dict[Value, None]:

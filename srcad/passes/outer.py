@@ -19,7 +19,7 @@ from srcad.ir import Accumulate, Apply, Atom, Block, Function, Literal, Loc, Op,
 from srcad.ir.core import make_tuple
 from srcad.ir.infer import atom_type
 from srcad.ir.types import Array, TupleType, dims_of, same_shape
-from srcad.ir.walk import all_ops, blocks, map_blocks, operands
+from srcad.ir.walk import all_ops, map_blocks, read_counts
 
 _COLUMN = (slice(None), None)
 Factors = tuple[Value, Value]
@@ -35,22 +35,7 @@ def outer_products_together(function: Function) -> Function:
     }
     if not columns:
         return function
-    reads: dict[Value, int] = {}
-    _count(function.body, reads)
-    return replace(function, body=_block(function.body, columns, reads))
-
-
-def _count(block: Block, reads: dict[Value, int]) -> None:
-    """How often each value is read."""
-    for op in block.ops:
-        for atom in operands(op):
-            if isinstance(atom, Value):
-                reads[atom] = reads.get(atom, 0) + 1
-        for inner in blocks(op):
-            _count(inner, reads)
-    for atom in block.yields:
-        if isinstance(atom, Value):
-            reads[atom] = reads.get(atom, 0) + 1
+    return replace(function, body=_block(function.body, columns, read_counts(function.body)))
 
 
 def _block(block: Block, columns: dict[Value, Value], reads: dict[Value, int]) -> Block:

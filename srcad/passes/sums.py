@@ -23,7 +23,7 @@ from srcad import runtime
 from srcad.ir import Accumulate, Apply, Atom, Block, Function, Literal, Op, Value
 from srcad.ir.infer import atom_type
 from srcad.ir.types import Array, Number, dims_of, rank, same_shape
-from srcad.ir.walk import blocks, map_blocks, operands
+from srcad.ir.walk import map_blocks, read_counts
 
 _SUMS = (np.sum, np.ndarray.sum)
 _QUOTIENTS = (operator.truediv, runtime.over)
@@ -32,20 +32,7 @@ _PRODUCTS = (operator.mul, runtime.times)
 
 def factors_out_of_sums(function: Function) -> Function:
     """The function with such sums of fewer operations; what they were of is dead then."""
-    reads: dict[Value, int] = {}
-    _count(function.body, reads)
-    return replace(function, body=_block(function.body, reads))
-
-
-def _count(block: Block, reads: dict[Value, int]) -> None:
-    """How often each value is read."""
-    atoms = (*block.yields, *(a for op in block.ops for a in operands(op)))
-    for atom in atoms:
-        if isinstance(atom, Value):
-            reads[atom] = reads.get(atom, 0) + 1
-    for op in block.ops:
-        for inner in blocks(op):
-            _count(inner, reads)
+    return replace(function, body=_block(function.body, read_counts(function.body)))
 
 
 def _block(block: Block, reads: dict[Value, int]) -> Block:

@@ -51,6 +51,16 @@ def lengths(x):
     return np.power(np.hypot(x[0], 3 * x[1]), 2)
 
 
+def root(x):
+    return np.sqrt(np.sum(x**2)) ** 2
+
+
+def root_of_parts(x):
+    a, b = x
+    r = math.sqrt(a * a + abs(b) ** 2)
+    return r * r
+
+
 def spread(x):
     return np.std(x) ** 2
 
@@ -72,6 +82,8 @@ SMOOTH = [
     (modulus_of_number, 2 * EYE),
     (length, 2 * EYE),
     (lengths, np.diag([2.0, 18.0])),
+    (root, 2 * EYE),
+    (root_of_parts, 2 * EYE),
     (spread, np.array([[0.5, -0.5], [-0.5, 0.5]])),
     (gaussian, -EYE),
 ]

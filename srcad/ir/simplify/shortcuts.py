@@ -202,7 +202,7 @@ def is_off_zero(b: Builder, x: Atom, depth: int = _DEPTH) -> bool:
     if op.callee in (operator.add, np.add):
         left, right = op.args
         return any(
-            is_off_zero(b, p, depth - 1) and _is_not_negative(b, q, depth - 1)
+            is_off_zero(b, p, depth - 1) and is_not_negative(b, q, depth - 1)
             for p, q in ((left, right), (right, left))
         )
     if op.callee in (operator.mul, np.multiply):
@@ -210,7 +210,8 @@ def is_off_zero(b: Builder, x: Atom, depth: int = _DEPTH) -> bool:
     return op.callee in (np.sqrt, math.sqrt) and is_off_zero(b, op.args[0], depth - 1)
 
 
-def _is_not_negative(b: Builder, x: Atom, depth: int) -> bool:
+def is_not_negative(b: Builder, x: Atom, depth: int = _DEPTH) -> bool:
+    """Whether a number, or all of an array, is seen to be at least 0: a sum of squares."""
     value = number_of(x)
     if value is not None:
         return value >= 0
@@ -225,8 +226,8 @@ def _is_not_negative(b: Builder, x: Atom, depth: int) -> bool:
         power = number_of(op.args[1])
         return power is not None and power == int(power) and int(power) % 2 == 0
     if op.callee in (operator.add, operator.mul, np.add, np.multiply):
-        return all(_is_not_negative(b, a, depth - 1) for a in op.args)
-    return op.callee in _OF_PARTS and _is_not_negative(b, op.args[0], depth - 1)
+        return all(is_not_negative(b, a, depth - 1) for a in op.args)
+    return op.callee in _OF_PARTS and is_not_negative(b, op.args[0], depth - 1)
 
 
 def is_bounded(b: Builder, x: Atom) -> bool:
