@@ -6,6 +6,7 @@ copy (see ``restoring``).
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 from srcad.ir import Apply, Atom, Block, Op, Value
@@ -52,9 +53,12 @@ def only_for_shape(value: Value, block: Block) -> bool:
 
 
 def shapes_kept(
-    body: Block, needed: list[Value]
+    body: Block, needed: list[Value], missing: Container[Value] = ()
 ) -> tuple[Block, list[Value], list[tuple[Value, Apply]]]:
-    """Where a reverse loop reads nothing of an array but its shape, that is kept in its place."""
+    """Where a reverse loop reads nothing of an array but its shape, that is kept in its place.
+
+    What may be ``missing`` has no shape where it is made, only where it is read.
+    """
     asked: dict[Value, list[Apply]] = {}
     for op in all_ops(body):
         if isinstance(op, Apply) and op.callee in SHAPE and op.args[0] in needed:
@@ -62,7 +66,9 @@ def shapes_kept(
             assert isinstance(array, Value)
             asked.setdefault(array, []).append(op)
     moved = {
-        v: ops for v, ops in asked.items() if isinstance(v.type, Array) and only_for_shape(v, body)
+        v: ops
+        for v, ops in asked.items()
+        if isinstance(v.type, Array) and v not in missing and only_for_shape(v, body)
     }
     if not moved:
         return body, needed, []

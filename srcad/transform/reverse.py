@@ -247,7 +247,7 @@ class Reverser:
                 block, needed = recomputed(
                     block, needed, ops, region.inside, (), self.restoring.volatile, indices=True
                 )
-            block, needed, shapes = shapes_kept(block, needed)
+            block, needed, shapes = shapes_kept(block, needed, self.restoring.missing)
             mapping = region.keep(needed, block)
             region.copies += shapes
             exports = {v: Value(v.hint, v.type) for v in mapping.values()}
@@ -466,7 +466,7 @@ def sweep_block(
         made = {*block.params, *(r for op in flat_ops(forward) for r in results(op))}
         moving = [v for v in free_values(reverse) if v in made and v in reverser.restoring.volatile]
         rest = [v for v in free_values(reverse) if v not in moving]
-        reverse, moved, shapes = shapes_kept(reverse, moving)
+        reverse, moved, shapes = shapes_kept(reverse, moving, b.missing)
         kept, copies = reverser.restoring.protect([*rest, *moved], reverse)
         wanted = {v for v in reverser.restoring.wanted if isinstance(v.type, Array)}
         if wanted <= restore:

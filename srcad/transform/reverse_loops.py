@@ -247,7 +247,7 @@ class LoopPlan:
         if self.reverser.options.recompute:
             made, volatile = flat_ops(self.forward), self.restoring.volatile
             body, needed = recomputed(body, needed, made, self.inside, self.targets, volatile)
-        body, needed, shapes = shapes_kept(body, needed)
+        body, needed, shapes = shapes_kept(body, needed, self.restoring.missing)
         mapping, copies = self.restoring.protect(needed, body)
         copies += shapes
         ops = with_copies(flat_ops(self.forward), op.body.params, copies)
