@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from srcad.codegen.load import is_generated
 from srcad.frontend.live import Capture, is_code
 from srcad.options import Options
 from srcad.passes.blocks import is_large
@@ -118,7 +119,9 @@ def constant_key(value: Any) -> Any:
     if type(value) in (tuple, list):
         return type(value), tuple(map(constant_key, value))
     if type(value) is dict:
-        return dict, tuple((k, constant_key(v)) for k, v in value.items())
+        # a copy: generated modules may leave `sys.modules` while it is gone through
+        parts = value.copy().items()
+        return dict, tuple((k, constant_key(v)) for k, v in parts if not is_generated(v))
     return Identity(value)
 
 

@@ -27,7 +27,7 @@ import numpy as np
 
 from srcad.private_files import private_directory, read_private, write_private
 
-__all__ = ["Loaded", "load"]
+__all__ = ["Loaded", "is_generated", "load"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -46,11 +46,19 @@ class _Lines:
     """Every namespace that ran text of one file holds this: while it lives, the lines are shown."""
 
 
+_PREFIX = "_srcad_"
+"""How the names of generated modules begin."""
+
 _lock = threading.RLock()  # generated code may itself load more
 _loaded: weakref.WeakValueDictionary[str, Loaded] = weakref.WeakValueDictionary()
 """By the names of the modules."""
 _lines: weakref.WeakValueDictionary[str, _Lines] = weakref.WeakValueDictionary()
 """By file."""
+
+
+def is_generated(value: object) -> bool:
+    """Whether something is a module of generated code: no function depends on which there are."""
+    return type(value) is ModuleType and value.__name__.startswith(_PREFIX)
 
 
 def load(source: str, name: str, bindings: Mapping[str, object], directory: Path | None) -> Loaded:
@@ -63,7 +71,7 @@ def load(source: str, name: str, bindings: Mapping[str, object], directory: Path
     stem = f"{re.sub(r'[^0-9A-Za-z_]', '_', name)}_{_digest(source, name, bindings)}"
     with _lock:
         _clear_up()
-        module_name = _free_name(f"_srcad_{stem}", source, bindings)
+        module_name = _free_name(f"{_PREFIX}{stem}", source, bindings)
         known = _loaded.get(module_name)
         if known is not None:
             return known

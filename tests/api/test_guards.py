@@ -351,6 +351,25 @@ def test_nothing_is_compiled_twice(monkeypatch, patch):
     assert len(found) == 4
 
 
+def by_what_is_imported(x):
+    return x * x if "numpy" in sys.modules else x
+
+
+def test_generated_modules_are_not_imports(monkeypatch):
+    found = count_compilations(monkeypatch)
+    gradient = srcad.grad(by_what_is_imported)
+    assert gradient(3.0) == 6.0
+    others = [srcad.grad(lambda x, k=k: k * x) for k in range(3)]
+    assert [other(1.0) for other in others] == [0.0, 1.0, 2.0]
+    count = len(found)
+    assert gradient(3.0) == 6.0
+    others.clear()
+    assert gradient(3.0) == 6.0
+    assert len(found) == count
+    monkeypatch.delitem(sys.modules, "numpy")
+    assert gradient(3.0) == 1.0
+
+
 def test_vjp_and_jvp_are_compiled_once(monkeypatch):
     found = count_compilations(monkeypatch)
 
