@@ -469,8 +469,12 @@ def _function_code(low: Lowering, function: types.FunctionType) -> Code:
     importer = low.session.importer
     try:
         source = _source_of(function)
-    except SourceUnavailable as error:  # what has no text has no place in it: the call has
-        low.refuse(error.message, error.hint, kind=SourceUnavailable)
+    except SourceUnavailable as error:
+        call = low.place(None)
+        if call is None or error.place is None or str(call) == str(error.place):
+            raise  # it is the function that is differentiated
+        # what has no text has no place in it: the call has
+        raise SourceUnavailable(call, error.message, error.hint) from None
     except SourceError as error:
         raise error.called_at(place_of(low.builder.loc)) from None
     low.session.inlined.append(function)
