@@ -509,3 +509,24 @@ def test_single_precision_in_programs(f):
     assert srcad.hvp(f, (small,), (small,)).dtype == np.float32
     value, change = srcad.jvp(f, (small,), (small,))
     assert np.asarray(change).dtype <= np.asarray(value).dtype
+
+
+# ---- what is there on one path only
+
+
+def largest_of_what_a_branch_makes(x, y):
+    for _ in range(2):
+        if x[2] > 0:
+            y[0] = np.max(np.stack([x, x * x]))
+    return math.exp(y[0]) * y[1]
+
+
+@pytest.mark.parametrize("last", [0.4, -0.4])
+@pytest.mark.parametrize("second", [srcad.jacrev, srcad.jacfwd])
+def test_shapes_of_what_a_branch_has_not_made(second, last):
+    gradient = srcad.grad(largest_of_what_a_branch_makes)
+    x, y = np.array([0.7, -1.3, last]), [1.3, -0.5]
+    found = second(gradient)(x, y)
+    slope, size = 2 * -1.3, 1.3**2  # the largest is the square of the second
+    wanted = -0.5 * math.exp(size) * np.array([0.0, slope * slope + 2, 0.0])
+    assert np.allclose(found, np.diag(wanted) if last > 0 else 0, rtol=1e-12)

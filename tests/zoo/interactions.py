@@ -531,11 +531,3 @@ def comparison_of_arrays_of_unknown_rank(v, y):
 def vectorized(x, scale):
     bent = np.vectorize(lambda s, t: s * t * t if s > 0 else t * math.sin(s))
     return bent(x, scale)
-
-
-@case((np.array([0.7, -1.3, 0.4]), [1.3, -0.5]), (np.array([0.7, -1.3, -0.4]), [1.3, -0.5]))
-def largest_of_what_a_branch_makes(x, y):
-    for _ in range(2):
-        if x[2] > 0:
-            y[0] = np.max(np.stack([x, x * x]))
-    return math.exp(y[0]) * y[1]
