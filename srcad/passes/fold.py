@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from srcad import runtime
 from srcad.ir import Apply, Atom, Block, For, Function, If, Literal, Op, Value, While
 from srcad.ir.core import literal_key
 from srcad.ir.folding import fold_literals
@@ -74,6 +75,8 @@ def _collect(block: Block, mapping: dict[Value, Atom], choices: dict[Value, If])
             _collect(inner, mapping, choices)
         if isinstance(op, Apply) and op.callee in _CONVERSIONS and _is_conversion_to_same(op):
             mapping[op.result] = op.args[0]
+        elif isinstance(op, Apply) and op.callee is runtime.settled:
+            mapping[op.result] = op.args[0]  # it was for the reverse of it, and is its argument
         elif isinstance(op, Apply) and (known := _known(op)) is not None:
             mapping[op.result] = known
         elif isinstance(op, (For, While)):

@@ -21,7 +21,7 @@ def rules_eigenvectors_jvp(primals, tangents):
     values = eigh[0]
     vectors = eigh[1]
     item = vectors[:, 0]
-    item2 = runtime.settled(item2 @ runtime.over_gap(prod, where), merged)[:, 0]
     power = item ** 2
-    total = 2.0 * item * item2 @ u + power @ u_dot
-    return power @ u + values[-1], total + np.diagonal(prod, 0, -2, -1)[-1]
+    prod2 = 2.0 * item * (item2 @ runtime.over_gap(prod, where))[:, 0] @ u
+    total = prod2 + power @ u_dot + np.diagonal(prod, 0, -2, -1)[-1]
+    return power @ u + values[-1], total
