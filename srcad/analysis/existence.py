@@ -117,7 +117,8 @@ def _visit(op: Op, missing: Values) -> None:
         case Effect():
             pass
         case Update():
-            if _any((op.target, *op.args), missing):
+            held = op.args if _packs(op.version.type) else ()  # an array holds numbers alone
+            if _any((op.target, *held), missing):
                 missing[op.version] = None
                 if op.result is not None:
                     missing[op.result] = None

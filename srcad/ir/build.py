@@ -158,7 +158,7 @@ class Builder:
         """Whether a value is a mask, or a differential that may have gone through one."""
         self.unmasked: set[Value] = parent.unmasked if parent else set()
         """Coefficients that are differentials too: of a seed of 1."""
-        self.missing: Container[Value] = parent.missing if parent else ()
+        self.missing: dict[Value, None] = parent.missing if parent else {}
         """Values of the function that this is a derivative of that may not exist at run time."""
         self.steep: bool = parent.steep if parent else False
         """Whether differentials may be infinite where the function itself has values."""

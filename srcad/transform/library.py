@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from srcad import rules, runtime
+from srcad.analysis.existence import missing_values
 from srcad.errors import NotDifferentiable, SourceError
 from srcad.frontend import containers
 from srcad.frontend.abstract import (
@@ -24,7 +25,7 @@ from srcad.frontend.abstract import (
     TupleRef,
 )
 from srcad.frontend.lowering import Lowering
-from srcad.ir import Literal, Value
+from srcad.ir import Block, Literal, Value
 from srcad.ir.core import make_tuple
 from srcad.ir.types import (
     is_differentiable,
@@ -260,7 +261,9 @@ class CompilerLibrary:
         call = DifferentiatedCall(low, function, args, wrt=wrt, has_aux=split.has_aux)
         with placed(function):
             pulled = self.differentiator.vjp(call)
-        reverse, _, shapes = shapes_kept(pulled.reverse, list(free_values(pulled.reverse)))
+        missing = missing_values(Block((), tuple(low.builder.ops), ()))
+        kept = list(free_values(pulled.reverse))
+        reverse, _, shapes = shapes_kept(pulled.reverse, kept, missing)
         for _, op in shapes:
             low.builder.append(op)
         self.split = dataclasses.replace(pulled, reverse=reverse), dict(low.state)

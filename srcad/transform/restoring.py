@@ -10,7 +10,7 @@ Griewank and Walther, Evaluating Derivatives, 2nd ed., section 4.2.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -39,7 +39,7 @@ class Restoring:
     written: dict[Value, None] = field(default_factory=dict)
     """Versions of containers that are written somewhere."""
     volatile: Volatile = field(default_factory=lambda: Volatile({}))
-    missing: Container[Value] = ()
+    missing: dict[Value, None] = field(default_factory=dict)
     """Values that may not exist at run time."""
     first: dict[Value, None] = field(default_factory=dict)
     """The copies of last versions that restoring begins with."""
@@ -187,7 +187,8 @@ class Restoring:
             mapping[value] = value
             if value not in self.volatile:
                 continue
-            if isinstance(value.type, Array) and only_for_shape(value, block):
+            surely = isinstance(value.type, Array) and value not in self.missing
+            if surely and only_for_shape(value, block):
                 continue
             for root in self.volatile.roots(value):
                 self.wanted[root] = None

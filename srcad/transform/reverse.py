@@ -255,6 +255,7 @@ class Reverser:
             exports = {v: Value(v.hint, v.type) for v in mapping.values()}
             for kept, export in exports.items():
                 extra.append((export, (k, kept)))
+                self.restoring.missing[export] = None  # the other regions have no such value
             blocks.append(rename_values(block, {v: exports[kept] for v, kept in mapping.items()}))
         for k, (value, outcome) in enumerate(zip(changed, outcomes, strict=False)):
             adjoints.set(value, outcome)
