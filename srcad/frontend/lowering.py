@@ -491,6 +491,16 @@ class Lowering:
         self.set_contents(ref, contents)
         return ref
 
+    def new_like(self, ref: ListRef | DictRef | ObjectRef, contents: Contents) -> Abstract:
+        """A container of its own, of the kind of another."""
+        match ref:
+            case ListRef():
+                return self.new_list(contents)
+            case DictRef():
+                return self.new_dict(contents)
+            case ObjectRef(cls=cls):
+                return self.new_object(cls, contents)
+
     def new_set(self, items: list[Abstract]) -> SetRef:
         """A set of its own."""
         ref = SetRef(self.session.new_place())

@@ -26,6 +26,8 @@ from srcad.frontend.abstract import (
     SetRef,
     Static,
     TupleRef,
+    parts,
+    with_parts,
 )
 from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Lowering, Region, Unreachable, is_leaf
@@ -120,8 +122,8 @@ def _own(low: Lowering, value: Any, mapping: dict[Value, Any]) -> Abstract:
             return low.new_list(_own_contents(low, contents, mapping))
         case _ResultDict(contents=contents):
             return low.new_dict(_own_contents(low, contents, mapping))
-        case TupleRef(items=items, cls=cls):
-            return TupleRef(tuple(_own(low, i, mapping) for i in items), cls)
+        case TupleRef(items=items):
+            return with_parts(value, (_own(low, i, mapping) for i in items))
         case Value():
             found: Abstract = mapping.get(value, value)
             return found
@@ -131,10 +133,8 @@ def _own(low: Lowering, value: Any, mapping: dict[Value, Any]) -> Abstract:
 
 def _own_contents(low: Lowering, contents: Any, mapping: dict[Value, Any]) -> Any:
     match contents:
-        case Items(items=items):
-            return Items(tuple(_own(low, i, mapping) for i in items))
-        case Entries(keys=keys, values=values):
-            return Entries(keys, tuple(_own(low, v, mapping) for v in values))
+        case Items() | Entries():
+            return with_parts(contents, (_own(low, p, mapping) for p in parts(contents)))
         case Held(value=value):
             return Held(mapping.get(value, value), "element")
     return contents
@@ -157,17 +157,15 @@ def _detached(low: Lowering, value: Any) -> Any:
             return _ResultList(_detached_contents(low, low.contents(value)))
         case DictRef():
             return _ResultDict(_detached_contents(low, low.contents(value)))
-        case TupleRef(items=items, cls=cls):
-            return TupleRef(tuple(_detached(low, i) for i in items), cls)
+        case TupleRef(items=items):
+            return with_parts(value, (_detached(low, i) for i in items))
     return value
 
 
 def _detached_contents(low: Lowering, contents: Any) -> Any:
     match contents:
-        case Items(items=items):
-            return Items(tuple(_detached(low, i) for i in items))
-        case Entries(keys=keys, values=values):
-            return Entries(keys, tuple(_detached(low, v) for v in values))
+        case Items() | Entries():
+            return with_parts(contents, (_detached(low, p) for p in parts(contents)))
     return contents
 
 

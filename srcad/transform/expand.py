@@ -33,11 +33,15 @@ from srcad.frontend.abstract import (
     Items,
     ListRef,
     MaybeUnbound,
+    Nest,
     ObjectRef,
     Static,
     TupleRef,
+    is_number,
+    labels,
+    parts,
+    with_parts,
 )
-from srcad.frontend.abstract import parts as abstract_parts
 from srcad.frontend.attributes import get_attribute
 from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Lowering, Unreachable
@@ -46,11 +50,11 @@ from srcad.ir.build import Builder
 from srcad.ir.infer import atom_type
 from srcad.ir.types import (
     FLOAT,
+    OBJECT,
     Array,
     ListType,
     Number,
     NumPyScalar,
-    Opaque,
     Type,
     is_differentiable,
     is_text,
@@ -79,6 +83,7 @@ from srcad.transform.signatures import argument_name
 from srcad.transform.structures import (
     leaf_atoms,
     match_leaves,
+    rebuilt,
     settle,
     tangents_of,
     transplant,
@@ -154,6 +159,19 @@ def _without_axes(low: Lowering, bar: Atom, kind: Array) -> Atom:
     if kind.dtype is None or atom_type(bar) == FLOAT:
         return low.builder.apply(np.asarray, bar)
     return low.builder.apply(np.asarray, bar, Literal(np.dtype(kind.dtype).type))
+
+
+def _in_kind(low: Lowering, bar: Atom, kind: Type, block: Block) -> Atom:
+    """The gradient by what is of a type, in that type: ``block`` is what it is a parameter of."""
+    match kind:
+        case Array(dims=()) if not isinstance(atom_type(bar), Array):
+            return _without_axes(low, bar, kind)
+        case NumPyScalar(dtype=dtype) | Array(dtype=dtype) if dtype in _NARROW:
+            widened = isinstance(kind, NumPyScalar) or _may_widen(block)
+            return _narrow(low, bar, kind) if widened else bar
+        case Number() | NumPyScalar() if isinstance(atom_type(bar), Array):
+            return low.builder.apply(operator.getitem, bar, Literal(()))
+    return bar
 
 
 class Differentiator:
@@ -328,18 +346,14 @@ class Differentiator:
                 return found
             case ArrayRef():
                 return self._fresh(low, low.read(value), name, leaf)
-            case Static(value=known):
-                if isinstance(known, (int, float, complex)) and not isinstance(known, bool):
-                    return leaf(name, Literal(known))
-                if known is None or isinstance(known, (str, bool)) or callable(known):
-                    if isinstance(known, (bool, str)):
-                        check_constant(low, name, known)
-                    return value
-            case TupleRef(items=items, cls=cls):
-                return TupleRef(
-                    tuple(self._fresh(low, i, f"{name}[{k}]", leaf) for k, i in enumerate(items)),
-                    cls,
-                )
+            case Static(value=known) if is_number(known):
+                return leaf(name, Literal(known))
+            case Static(value=bool() | str() as known):
+                check_constant(low, name, known)
+            case Static(value=known) if known is None or callable(known):
+                return value
+            case TupleRef():
+                return with_parts(value, self._fresh_parts(low, value, name, leaf))
             case ListRef():
                 contents = low.contents(value)
                 if isinstance(contents, Held):
@@ -348,14 +362,7 @@ class Differentiator:
                         refuse_input(low, name, "a list with integers in it", "write 1.0 for 1")
                     return low.new_list(Held(leaf(name, held), "argument"))
                 assert isinstance(contents, Items)
-                return low.new_list(
-                    Items(
-                        tuple(
-                            self._fresh(low, i, f"{name}[{k}]", leaf)
-                            for k, i in enumerate(contents.items)
-                        )
-                    )
-                )
+                return low.new_list(Items(self._fresh_parts(low, contents, name, leaf)))
             case DictRef():
                 entries = low.contents(value)
                 if isinstance(entries, Held):
@@ -364,13 +371,7 @@ class Differentiator:
                     )
                 assert isinstance(entries, Entries)
                 return low.new_dict(
-                    Entries(
-                        entries.keys,
-                        tuple(
-                            self._fresh(low, v, f"{name}[{k!r}]", leaf)
-                            for k, v in zip(entries.keys, entries.values, strict=True)
-                        ),
-                    )
+                    Entries(entries.keys, self._fresh_parts(low, entries, name, leaf))
                 )
             case ObjectRef(cls=cls):
                 if dataclasses.is_dataclass(cls):
@@ -389,6 +390,12 @@ class Differentiator:
         raise NotDifferentiable(
             low.place(), f"{name} is a {kind_name(value)}: a derivative by it is not defined", hint
         )
+
+    def _fresh_parts(
+        self, low: Lowering, value: Nest, name: str, leaf: Callable[[str, Atom], Value]
+    ) -> tuple[Abstract, ...]:
+        named = zip(labels(value), parts(value), strict=True)
+        return tuple(self._fresh(low, part, f"{name}[{label!r}]", leaf) for label, part in named)
 
     # ---- reverse mode
 
@@ -473,41 +480,15 @@ class Differentiator:
     def _gradient(
         self, low: Lowering, value: Abstract, inner: Inner, bars: dict[Value, Atom]
     ) -> Abstract:
-        match value:
-            case Value(type=kind) if value in bars:
-                bar = bars[value]
-                if (
-                    isinstance(kind, Array)
-                    and kind.dims == ()
-                    and not isinstance(atom_type(bar), Array)
-                ):
-                    bar = _without_axes(low, bar, kind)
-                elif isinstance(kind, (NumPyScalar, Array)) and kind.dtype in _NARROW:
-                    if isinstance(kind, NumPyScalar) or _may_widen(inner.block):
-                        bar = _narrow(low, bar, kind)
-                elif isinstance(kind, (Number, NumPyScalar)) and isinstance(atom_type(bar), Array):
-                    bar = low.builder.apply(operator.getitem, bar, Literal(()))
-                return containers.wrap(low, bar)
-            case ArrayRef(place=place):
-                return self._gradient(low, inner.given["place", place, ""].value, inner, bars)
-            case TupleRef(items=items, cls=cls):
-                return TupleRef(tuple(self._gradient(low, i, inner, bars) for i in items), cls)
-            case ListRef() | DictRef() | ObjectRef():
-                match inner.given["place", value.place, ""]:
-                    case Held(value=held):
-                        return containers.wrap(low, bars[held])
-                    case Items(items=items):
-                        return low.new_list(
-                            Items(tuple(self._gradient(low, i, inner, bars) for i in items))
-                        )
-                    case Entries(keys=keys, values=values):
-                        made = tuple(self._gradient(low, v, inner, bars) for v in values)
-                        return low.new_dict(Entries(keys, made))
-                    case Fields(names=names, values=values):
-                        assert isinstance(value, ObjectRef)
-                        made = tuple(self._gradient(low, v, inner, bars) for v in values)
-                        return low.new_object(value.cls, Fields(names, made, None))
-        return value
+        def gradient(leaf: Abstract) -> Abstract:
+            match leaf:
+                case ArrayRef(place=place):
+                    return gradient(inner.given["place", place, ""].value)
+                case Value(type=kind):
+                    return containers.wrap(low, _in_kind(low, bars[leaf], kind, inner.block))
+            return leaf
+
+        return rebuilt(low, value, inner.given, gradient)
 
     # ---- forward mode
 
@@ -582,7 +563,7 @@ class Differentiator:
         ends = made.yields[len(inner.block.yields) :]
         value, aux = self._out(low, inner, dict(names))
         tangent_of = {o: e for o, e in zip(outputs, ends, strict=True) if isinstance(o, Value)}
-        tangent = tangents_of(low, inner.result, inner.contents, tangent_of, iter(ends))
+        tangent = tangents_of(low, inner.result, inner.contents, tangent_of)
         return Pushed(value, tangent, aux)
 
     def tangent(self, call: DifferentiatedCall, directions: list[Abstract]) -> Abstract:
@@ -651,7 +632,7 @@ def reached(low: Lowering, args: list[Abstract]) -> set[int]:
             work.append(low.held_in(low.state, value.place))
         elif isinstance(value, ArrayRef):
             found.add(value.place)
-        work.extend(abstract_parts(value))
+        work.extend(parts(value))
     return found
 
 
@@ -689,72 +670,39 @@ def refuse_twins(
             if twice and identity in changed:
                 low.refuse(*refusal("aliased change"))
             work.append(low.held_in(low.state, value.place))
-        work.extend(abstract_parts(value))
+        work.extend(parts(value))
 
 
 def like(low: Lowering, pulled: Pulled) -> tuple[Abstract, Value]:
     """A parameter for the cotangent of a result, and its abstract value."""
+    param = Value("out_bar", OBJECT)
     kinds = iter([s.type for s in pulled.seeds])
 
-    def build(pattern: Any, make: Callable[[Type], Value], own: Callable[[], Value]) -> Abstract:
+    def part(pattern: Any, read: Callable[[Type], Value]) -> Any:
+        """The cotangent of a part of the result, which ``read`` gives as of a type."""
         match pattern:
-            case TupleRef(items=items, cls=cls):
-                whole = own()
-                return TupleRef(
-                    tuple(
-                        _part(build, whole, i, k, operator.getitem, low)
-                        for k, i in enumerate(items)
-                    ),
-                    cls,
-                )
-            case ListRef() | DictRef() | ObjectRef():
-                contents = pulled.inner.contents[("place", pattern.place, "")]
-                match contents:
-                    case Items(items=items):
-                        whole = own()
-                        parts = [
-                            _part(build, whole, i, k, operator.getitem, low)
-                            for k, i in enumerate(items)
-                        ]
-                        return low.new_list(Items(tuple(parts)))
-                    case Entries(keys=keys, values=values):
-                        whole = own()
-                        parts = [
-                            _part(build, whole, v, k, operator.getitem, low)
-                            for k, v in zip(keys, values, strict=True)
-                        ]
-                        return low.new_dict(Entries(keys, tuple(parts)))
-                    case Fields(names=names, values=values):
-                        whole = own()
-                        parts = [
-                            _part(build, whole, v, n, getattr, low)
-                            for n, v in zip(names, values, strict=True)
-                        ]
-                        assert isinstance(pattern, ObjectRef)
-                        return low.new_object(pattern.cls, Fields(names, tuple(parts), None))
-                    case Held():
-                        return low.new_list(Held(make(next(kinds)), "argument"))
-            case Static(value=known) if not isinstance(known, (int, float, complex)) or isinstance(
-                known, bool
-            ):
+            case Static(value=known) if not is_number(known):
                 return pattern
-        return make(next(kinds))
+            case TupleRef():
+                return nested(pattern, read(OBJECT))
+            case ListRef() | DictRef() | ObjectRef():
+                contents = pulled.inner.contents["place", pattern.place, ""]
+                if isinstance(contents, Held):
+                    return low.new_list(Held(read(next(kinds)), "argument"))
+                return low.new_like(pattern, nested(contents, read(OBJECT)))
+        return read(next(kinds))
 
-    param = Value("out_bar", Opaque("object"))
+    def nested(pattern: Any, whole: Value) -> Any:
+        get = getattr if isinstance(pattern, Fields) else operator.getitem
 
-    def top(kind: Type) -> Value:
+        def item(label: Any, pattern: Any) -> Any:
+            return part(pattern, lambda kind: low.builder.apply_typed(get, (whole, label), kind))
+
+        named = zip(labels(pattern), parts(pattern), strict=True)
+        return with_parts(pattern, [item(Literal(label), p) for label, p in named])
+
+    def parameter(kind: Type) -> Value:
         param.type = kind
         return param
 
-    return build(pulled.inner.result, top, lambda: param), param
-
-
-def _part(build: Any, whole: Value, pattern: Any, key: Any, callee: Any, low: Lowering) -> Abstract:
-    def make(kind: Type) -> Value:
-        return low.builder.apply_typed(callee, (whole, Literal(key)), kind)
-
-    def own() -> Value:
-        return low.builder.apply_typed(callee, (whole, Literal(key)), Opaque("object"))
-
-    found: Abstract = build(pattern, make, own)
-    return found
+    return part(pulled.inner.result, parameter), param

@@ -290,6 +290,17 @@ def test_jvp():
     assert srcad.jvp(product, [2.0, 3.0], [0.0, 1.0]) == (12.0, 4.0)
 
 
+def test_the_tangent_of_a_constant_is_zero_where_that_is_a_number():
+    def f(x):
+        return x * x, 1j, 2, True, "a", None
+
+    assert srcad.jvp(f, (2.0,), (1.0,)) == (
+        (4.0, 1j, 2, True, "a", None),
+        (4.0, 0, 0, None, None, None),
+    )
+    assert srcad.jacfwd(lambda x: [x * x, 1j])(2.0) == srcad.jacrev(lambda x: [x * x, 1j])(2.0)
+
+
 def test_jacobians_agree():
     x = np.array([0.5, 2.0])
     expected = np.array([[2.0, 0.5], [np.cos(0.5), 0.0], [0.0, 1.0]])
