@@ -12,6 +12,7 @@ from typing import Any
 
 from srcad.frontend import arrays, calls, iterators
 from srcad.frontend.abstract import (
+    SCALARS,
     Abstract,
     ArrayRef,
     Closure,
@@ -317,13 +318,29 @@ def _forced(merger: Merger, low: Lowering, value: Abstract) -> Any:
 # ---- descriptions of arguments
 
 
+class _Known:
+    """A known object, equal to itself only."""
+
+    __slots__ = ("obj",)
+
+    def __init__(self, obj: Any) -> None:
+        self.obj = obj
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Known) and other.obj is self.obj
+
+    def __hash__(self) -> int:
+        return id(self.obj)
+
+
 def describe(
     low: Lowering, value: Abstract, *, exactly: bool = False, around: tuple[int, ...] = ()
 ) -> Any:
     """What a function is lowered for: types of data, identity of code; exactly, known numbers.
 
     Sizes do not count: each call may have its own, as in ``f(x[1:])``.  ``around`` are the places
-    of the objects that the value is a part of.
+    of the objects that the value is a part of.  What is told by identity is kept alive: the code
+    stands for it as long as there is a description.
     """
 
     def of(part: Any) -> Any:
@@ -341,7 +358,9 @@ def describe(
                 if exactly:
                     return (type(known), known)
                 return atom_type(low.atom(value))
-            return ("known", id(known) if not isinstance(known, (str, bool, type(None))) else known)
+            return (
+                ("known", type(known), repr(known)) if isinstance(known, SCALARS) else _Known(known)
+            )
         case TupleRef(items=items, cls=cls):
             return (cls, tuple(of(i) for i in items))
         case SetRef():
@@ -359,9 +378,9 @@ def describe(
                 case Entries(keys=keys, values=values):
                     return ("dict", keys, tuple(of(v) for v in values))
                 case Fields(names=names, values=values, origin=origin):
-                    return ("object", id(origin), names, tuple(of(v) for v in values))
+                    return ("object", origin, names, tuple(of(v) for v in values))
         case Closure(node=node, frame=frame):
-            return ("closure", id(node), frame.number)
+            return ("closure", node, frame.number)
         case Method(function=function, receiver=receiver):
             return ("method", of(function), of(receiver))
-    return ("other", id(value))
+    return value
