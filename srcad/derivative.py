@@ -82,9 +82,18 @@ class _Layout:
 class Derivative:
     """A derivative of a function: callable, readable, differentiable again.
 
-    Its code is generated on the first call for the types of the arguments, and kept.  Attributes:
-    ``source`` (the generated module), ``source_for(*args)``, ``ir``, ``primal`` (the function),
-    ``__wrapped__``.
+    Its code is generated on the first call for the types of the arguments, and kept.  It takes the
+    arguments of the function, and may be called from several threads.  Attributes: ``source`` (the
+    generated module), ``source_for(*args)``, ``ir``, ``primal`` (the function), ``__wrapped__``.
+
+    >>> import srcad
+    >>> def f(x):
+    ...     return x * x
+    >>> gradient = srcad.grad(f)
+    >>> print("".join(gradient.source_for(3.0).splitlines(keepends=True)[-2:]))
+        x_bar = 2.0 * x
+        return x_bar
+    <BLANKLINE>
     """
 
     __srcad_transform__ = True
