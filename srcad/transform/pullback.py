@@ -42,6 +42,7 @@ from srcad.ir.types import (
     rank,
 )
 from srcad.ir.walk import blocks, map_atoms, results, values_read
+from srcad.options import is_opaque
 from srcad.rules import Rule
 from srcad.rules.coverage import name_of
 from srcad.transform import bodies, spaces
@@ -64,6 +65,8 @@ def missing_rule(op: Any, callee: Any) -> MissingRule | NotDifferentiable:
     advice = rules.instead_of(callee)
     if advice is not None:
         return MissingRule(place_of(op.loc), f"{name} has no derivative rule", advice)
+    if is_opaque(callee):
+        what = f"{name} is marked srcad.opaque and has no derivative rule"
     given, changes = _parameters(op)
     short = getattr(callee, "__name__", "function")
     return MissingRule(
