@@ -85,10 +85,6 @@ class Options:
         """Whether code for large arrays is another; compiled code goes by elements anyway."""
         return self.blocks and self.backend == "python"
 
-    def is_opaque(self, function: Any) -> bool:
-        """Whether a function was marked with ``srcad.opaque``."""
-        return is_opaque(function)
-
 
 DEFAULTS = Options()
 

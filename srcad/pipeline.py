@@ -176,7 +176,7 @@ def finish(
 
 
 def _compiled(function: Function, lowered: Lowered, title: str, options: Options) -> Compiled:
-    function = replace(function, doc=describe(function, title, lowered))
+    function = replace(function, doc=describe(function, title))
     decorators: dict[str, Decorator] = {}
     if options.backend == "numba":
         function, decorators = _for_numba(function, lowered, options)
@@ -251,7 +251,7 @@ def loaded(
     )
 
 
-def describe(function: Function, title: str, lowered: Lowered) -> str:
+def describe(function: Function, title: str) -> str:
     """The docstring of generated code: what, from where, for which types."""
     where = f" from {_short(function.loc)}" if function.loc is not None else ""
     kinds = ", ".join(f"{p.hint}: {_described(p, function)}" for p in function.params)

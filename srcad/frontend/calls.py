@@ -128,7 +128,7 @@ def _call(
         case Partial(function=function, args=first, keywords=named):
             return call(low, function, [*first, *args], {**dict(named), **keywords})
         case Transformed():
-            found = low.session.library.expand(low, callee, args, keywords, low.node)
+            found = low.session.library.expand(low, callee, args, keywords)
             assert found is not NotImplemented
             result: Abstract = found
             return result
@@ -156,7 +156,7 @@ def _call_known(
             low.refuse(*refusal("out argument", name=function.__name__))
         if out is not None:
             return arrays.write_out(low, function, args, keywords, out, _call_known)
-    found: Any = library.expand(low, function, args, keywords, low.node)
+    found: Any = library.expand(low, function, args, keywords)
     if found is not NotImplemented:
         result: Abstract = found
         return result
@@ -478,7 +478,7 @@ def _function_code(low: Lowering, function: types.FunctionType) -> Code:
     except SourceError as error:
         raise error.called_at(place_of(low.builder.loc)) from None
     low.session.inlined.append(function)
-    importer.code(low, function)
+    importer.code(function)
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     positional = function.__defaults__ or ()
     spec = source.tree.args

@@ -331,7 +331,7 @@ class Importer:
         self.captures[key] = Capture(name, access, None, obj, True)
         return self.constant(low, obj)
 
-    def code(self, low: Lowering, function: types.FunctionType) -> None:
+    def code(self, function: types.FunctionType) -> None:
         """Note that the source of a function goes into this one."""
         if _is_library(function.__module__):
             return

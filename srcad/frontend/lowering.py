@@ -126,7 +126,7 @@ class Library(Protocol):
     def is_opaque(self, function: object) -> bool:
         """Whether the user asked for a function to be run as it is."""
 
-    def expand(self, low: Lowering, function: object, args: Any, keywords: Any, node: Any) -> Any:
+    def expand(self, low: Lowering, function: object, args: Any, keywords: Any) -> Any:
         """The result of calling a transform or a derivative; NotImplemented for other functions."""
 
 

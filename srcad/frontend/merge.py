@@ -194,7 +194,7 @@ class Merger:
         ):
             known = ("place", first.place, "") in self.low.state
             if known or not self.again:
-                return ArrayRef(first.place, self._path([v and v.path for v in values], hint))
+                return ArrayRef(first.place, self._path([v and v.path for v in values]))
         if whole and not any(v.path for v in present):
             return self._places(values, hint)
         return self._handed_over(values, hint)
@@ -210,7 +210,7 @@ class Merger:
             self.low.freeze(value)
             return self.low.atom(value)
 
-    def _path(self, paths: list[Any], hint: str) -> tuple[View, ...]:
+    def _path(self, paths: list[Any]) -> tuple[View, ...]:
         """Paths of the same steps, their indices merged."""
         first = next(p for p in paths if p is not None)
         made = []

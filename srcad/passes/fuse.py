@@ -317,7 +317,7 @@ def _put_together(block: Block, start: int, at: int, pair: _Pair) -> Block | Non
     others = [op for op in block.ops if op not in counts and op is not reverse]
     if any(v in counted for op in others for v in values_read(op)):
         return None
-    loop, more = _fused(pair, lists)
+    loop, more = _fused(pair)
     late = [op for op in between if op not in early and op not in counts]
     ops = [*block.ops[:start], *early, *more, loop, *late, *block.ops[at + 1 :]]
     tape_start = None if pair.tape is None else forward.carried[pair.tape]
@@ -463,7 +463,7 @@ def _turned_back(block: Block, reverse: For, lists: set[int]) -> dict[Op, int] |
     return found
 
 
-def _fused(pair: _Pair, lists: set[int]) -> tuple[For, list[Op]]:
+def _fused(pair: _Pair) -> tuple[For, list[Op]]:
     """The two loops as one, and what goes before it."""
     forward, reverse = pair.forward, pair.reverse
     count = len(forward.streams)

@@ -252,7 +252,7 @@ class LoopPlan:
         copies += shapes
         ops = with_copies(flat_ops(self.forward), op.body.params, copies)
         keep = [mapping[v] for v in needed]
-        streams, bound, forward = self._tape(body, needed, keep, ops, mapping)
+        streams, bound, forward = self._tape(needed, keep, ops)
         carried_params = (
             *self.bars.values(),
             *(p for _, p in accumulated),
@@ -267,12 +267,7 @@ class LoopPlan:
         return forward
 
     def _tape(
-        self,
-        body: Block,
-        needed: list[Value],
-        keep: list[Value],
-        ops: tuple[Op, ...],
-        mapping: dict[Value, Value],
+        self, needed: list[Value], keep: list[Value], ops: tuple[Op, ...]
     ) -> tuple[tuple[Stream, ...], list[tuple[Value, list[Op]]], list[Op]]:
         """Streams of the reverse loop with their targets, and the forward loop."""
         op = self.op
