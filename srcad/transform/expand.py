@@ -18,22 +18,17 @@ from typing import Any
 
 import numpy as np
 
-from srcad import rules, runtime
+from srcad import rules
 from srcad.analysis.activity import varied_values
 from srcad.analysis.existence import missing_values
-from srcad.errors import NotDifferentiable
-from srcad.frontend import arrays, calls, containers
+from srcad.frontend import containers
 from srcad.frontend.abstract import (
     Abstract,
     ArrayRef,
     DictRef,
-    Entries,
     Fields,
     Held,
-    Items,
     ListRef,
-    MaybeUnbound,
-    Nest,
     ObjectRef,
     Static,
     TupleRef,
@@ -42,9 +37,7 @@ from srcad.frontend.abstract import (
     parts,
     with_parts,
 )
-from srcad.frontend.attributes import get_attribute
-from srcad.frontend.fence import refusal
-from srcad.frontend.lowering import Lowering, Unreachable
+from srcad.frontend.lowering import Lowering
 from srcad.ir import Atom, Block, Effect, Literal, Value
 from srcad.ir.build import Builder
 from srcad.ir.infer import atom_type
@@ -63,25 +56,19 @@ from srcad.ir.types import (
 from srcad.ir.walk import all_ops, copy_block, free_values, results, values_read
 from srcad.options import DEFAULTS, Options
 from srcad.passes.dce import prune_block
-from srcad.passes.prepare import prepared
 from srcad.transform import spaces
 from srcad.transform.adjoints import refuse_hidden
 from srcad.transform.calls import DifferentiatedCall
 from srcad.transform.defined import (
-    check_constant,
-    check_input,
-    kind_name,
-    refuse_input,
     require_present,
     unit_seed,
 )
 from srcad.transform.forward import Pusher
 from srcad.transform.functions import Functions
-from srcad.transform.kept import defined_in, everything_in, only_for_shape, rename_values
+from srcad.transform.inner import Inner, lower_inner
+from srcad.transform.kept import everything_in, only_for_shape, rename_values
 from srcad.transform.reverse import Swept, sweep_block
-from srcad.transform.signatures import argument_name
 from srcad.transform.structures import (
-    leaf_atoms,
     match_leaves,
     rebuilt,
     settle,
@@ -89,28 +76,6 @@ from srcad.transform.structures import (
     transplant,
 )
 from srcad.transform.writes import is_view_of
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Inner:
-    """A function lowered as a block of the leaves it is differentiated by."""
-
-    block: Block
-    """Its parameters are the leaves, its yields the leaves of the result."""
-    inits: tuple[Atom, ...]
-    """What the leaves are in this call."""
-    inputs: tuple[Abstract, ...]
-    """The differentiated arguments, in terms of the parameters."""
-    result: Abstract
-    """The result, in values of the block."""
-    aux: Abstract | None
-    """The auxiliary data, whose leaves are yielded after those of the result."""
-    outputs: tuple[Atom, ...]
-    """The leaves of the result."""
-    contents: dict[Any, Any]
-    """What the containers of the result hold."""
-    given: dict[Any, Any]
-    """What the containers and arrays of the inputs hold when the function is called."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -180,222 +145,11 @@ class Differentiator:
     def __init__(self, options: Options = DEFAULTS) -> None:
         self.options = options
         self.functions: Functions | None = None
-        self.buffers: list[ArrayRef] = []
-        """The arguments of the function being lowered that it writes, to be copied in it."""
-        self.copied: list[Value] = []
-        """The arrays of which the function writes a copy."""
 
     def _functions(self, low: Lowering) -> Functions:
         if self.functions is None:
             self.functions = Functions(exact=low.session.exact, options=self.options)
         return self.functions
-
-    # ---- the function as a block
-
-    def lower_inner(
-        self,
-        call: DifferentiatedCall,
-    ) -> Inner:
-        """Lower a call as a block of the leaves of the arguments it is differentiated by."""
-        low, function, args, keywords, wrt = (
-            call.low,
-            call.function,
-            call.args,
-            call.keywords,
-            call.wrt,
-        )
-        params: list[Value] = []
-        inits: list[Atom] = []
-        state = dict(low.state)
-        session = low.session
-        outside = {k[1] for k in state if k[0] == "place"} | set(session.initial)
-        given = reached(low, [*args, *keywords.values()])
-        for place in given:  # what the function changes of its arguments is noted
-            session.identities.setdefault(place, place)
-
-        def leaf(name: str, atom: Atom) -> Value:
-            kind = atom_type(atom)
-            check_input(low, name, kind)
-            if isinstance(kind, Number) and kind.kind != "complex":
-                kind = Number("float")
-            param = Value(atom.hint if isinstance(atom, Value) else name, kind)
-            params.append(param)
-            low.session.leaves.add(param)
-            inits.append(atom)
-            importer = low.session.importer
-            if isinstance(atom, Value) and atom in importer.vectors:
-                importer.vectors[param] = None
-            if isinstance(atom, Value) and atom in importer.sized:
-                importer.sized[param] = importer.sized[atom]
-            return param
-
-        outer_lists = dict(low.session.importer.lists)
-        outer_elements = dict(low.session.importer.elements)
-        # what is not differentiated by is read only inside, unless it is copied there
-        positional = [a if k in wrt else self._detached(low, a, k) for k, a in enumerate(args)]
-        named = {n: a if n in wrt else self._detached(low, a, n) for n, a in keywords.items()}
-        inputs = []
-        for which in wrt:
-            label = argument_name(function, which)
-            source = call.argument(which)
-            if isinstance(source, Static):
-                check_constant(low, label, source.value)
-            fresh = self._fresh(low, source, label, leaf)
-            inputs.append(fresh)
-            if isinstance(which, str):
-                named[which] = fresh
-            else:
-                positional[which] = fresh
-        before = dict(low.state)
-        buffers, self.buffers = self.buffers, []
-        copied, self.copied = self.copied, []
-        box: list[Abstract] = []
-        prelude = session.prelude
-        written, session.written = session.written, {}
-        read, session.read = session.read, set()
-        closed, session.closed = session.closed, session.closed | (outside - given)
-
-        def run() -> None:
-            # reads of the leaves that are hoisted go to the head of this block, not of the function
-            session.prelude = low.builder
-            head = Builder(low.builder.parent)
-            head.depth = low.builder.depth
-            session.prelude = head
-            try:
-                for ref in buffers:
-                    arrays.own(low, ref)
-                box.append(calls.call(low, function, positional, named))
-            finally:
-                low.builder.ops[:0] = head.ops
-
-        try:
-            region = low.region(run)
-        finally:
-            session.prelude, session.closed = prelude, closed
-            session.written, changed = {**written, **session.written}, session.written
-            session.read, seen = read | session.read, session.read
-            session.importer.lists = outer_lists
-            session.importer.elements = outer_elements
-        if region.dead:  # it always raises, and so does its derivative
-            raising = Block((), tuple(region.builder.ops), ())
-            for op in rename_values(raising, dict(zip(params, inits, strict=True))).ops:
-                low.builder.append(op)
-            raise Unreachable
-        refuse_twins(low, [*positional, *named.values()], changed, seen)
-        result = box[0]
-        with low.inside(region):
-            result, aux = settle(low, result), None
-            if call.has_aux:
-                result, aux = _with_aux(low, result)
-            leaves = leaf_atoms(low, result)
-            count = len(leaves)
-            leaves += [] if aux is None else leaf_atoms(low, aux)
-        contents = region.state
-        for key in state:
-            if key[0] == "variable" and region.state.get(key) is not state[key] and key[1] != 0:
-                low.refuse(
-                    "the differentiated function changes a variable of the function around it",
-                    "return the value instead",
-                )
-        block = prepared(region.builder.block(tuple(params), tuple(leaves)), self.options)
-        check_scopes(block)
-        require_disjoint(low, copied, [*free_values(block), *inits])
-        outputs = block.yields[:count]
-        return Inner(block, tuple(inits), tuple(inputs), result, aux, outputs, contents, before)
-
-    def _detached(self, low: Lowering, value: Abstract, which: int | str) -> Abstract:
-        """An argument that the function may write into, without a trace outside."""
-        if not isinstance(value, ArrayRef):
-            return value
-        atom = low.read(value)
-        assert isinstance(atom, Value)
-        found = arrays.argument(low, atom, ("inner", which, low.site()))
-        if isinstance(found, ArrayRef):
-            arrays.own(low, found)
-            self.copied.append(atom)
-        return found
-
-    def _fresh(
-        self, low: Lowering, value: Abstract, name: str, leaf: Callable[[str, Atom], Value]
-    ) -> Abstract:
-        """An argument with its leaves replaced by parameters."""
-        if isinstance(value, MaybeUnbound):
-            return self._fresh(low, low.bound(value), name, leaf)
-        made = self._copied(low, value, name, leaf)
-        if isinstance(value, (ListRef, DictRef, ObjectRef)):
-            assert isinstance(made, (ListRef, DictRef, ObjectRef))
-            identities = low.session.identities
-            identities[made.place] = identities.get(value.place, value.place)
-        return made
-
-    def _copied(
-        self, low: Lowering, value: Abstract, name: str, leaf: Callable[[str, Atom], Value]
-    ) -> Abstract:
-        match value:
-            case Value():
-                param = leaf(name, value)
-                if not isinstance(param.type, Array):
-                    return param
-                found = arrays.argument(low, param, ("leaf", name))
-                if isinstance(found, ArrayRef):
-                    self.buffers.append(found)
-                    self.copied.append(value)
-                    low.session.importer.vectors.pop(param, None)
-                    if value in low.session.importer.arrays:
-                        low.session.owned.append(value)
-                return found
-            case ArrayRef():
-                return self._fresh(low, low.read(value), name, leaf)
-            case Static(value=known) if is_number(known):
-                return leaf(name, Literal(known))
-            case Static(value=bool() | str() as known):
-                check_constant(low, name, known)
-            case Static(value=known) if known is None or callable(known):
-                return value
-            case TupleRef():
-                return with_parts(value, self._fresh_parts(low, value, name, leaf))
-            case ListRef():
-                contents = low.contents(value)
-                if isinstance(contents, Held):
-                    held = contents.value
-                    if contents.borrowed == "argument" and held.type == ListType(Number("real")):
-                        refuse_input(low, name, "a list with integers in it", "write 1.0 for 1")
-                    return low.new_list(Held(leaf(name, held), "argument"))
-                assert isinstance(contents, Items)
-                return low.new_list(Items(self._fresh_parts(low, contents, name, leaf)))
-            case DictRef():
-                entries = low.contents(value)
-                if isinstance(entries, Held):
-                    low.refuse(
-                        "a derivative by a dict with run-time keys is taken", "use fixed keys"
-                    )
-                assert isinstance(entries, Entries)
-                return low.new_dict(
-                    Entries(entries.keys, self._fresh_parts(low, entries, name, leaf))
-                )
-            case ObjectRef(cls=cls):
-                if dataclasses.is_dataclass(cls):
-                    names = tuple(f.name for f in dataclasses.fields(cls))
-                    values = tuple(
-                        self._fresh(low, get_attribute(low, value, n), f"{name}.{n}", leaf)
-                        for n in names
-                    )
-                    return low.new_object(cls, Fields(names, values, None))
-        hint = "differentiate by floats, float arrays, or containers of them"
-        if isinstance(value, ObjectRef):
-            hint = (
-                f"make {kind_name(value)} a dataclass of floats and float arrays, "
-                "or write a function that takes these as arguments and makes the object"
-            )
-        raise NotDifferentiable(
-            low.place(), f"{name} is a {kind_name(value)}: a derivative by it is not defined", hint
-        )
-
-    def _fresh_parts(
-        self, low: Lowering, value: Nest, name: str, leaf: Callable[[str, Atom], Value]
-    ) -> tuple[Abstract, ...]:
-        named = zip(labels(value), parts(value), strict=True)
-        return tuple(self._fresh(low, part, f"{name}[{label!r}]", leaf) for label, part in named)
 
     # ---- reverse mode
 
@@ -410,7 +164,7 @@ class Differentiator:
 
         With ``unit`` the value has to be a real scalar and its cotangent is 1, without a seed.
         """
-        low, inner = call.low, self.lower_inner(call)
+        low, inner = call.low, lower_inner(call, self.options)
         params = inner.block.params
         seed = unit_seed(low, settle(low, inner.result)) if unit else None
 
@@ -445,7 +199,7 @@ class Differentiator:
 
     def value(self, call: DifferentiatedCall) -> tuple[Abstract, Abstract | None]:
         """The value of a call, and its auxiliary data."""
-        low, inner = call.low, self.lower_inner(call)
+        low, inner = call.low, lower_inner(call, self.options)
         names: dict[Value, Any] = dict(zip(inner.block.params, inner.inits, strict=True))
         for op in rename_values(Block((), inner.block.ops, inner.block.yields), names).ops:
             low.builder.append(op)
@@ -530,7 +284,7 @@ class Differentiator:
         call: DifferentiatedCall,
     ) -> tuple[Inner, Block, Swept]:
         """A call as a block, that with one tangent, and its two sweeps, to be compared."""
-        low, inner = call.low, self.lower_inner(call)
+        low, inner = call.low, lower_inner(call, self.options)
         block = inner.block
         directions: list[Atom] = [Value("", spaces.tangent_type(p.type)) for p in block.params]
         swept = sweep_block(
@@ -550,7 +304,7 @@ class Differentiator:
         tangents: list[Abstract],
     ) -> Pushed:
         """The value of a call, and its tangent for tangents of the arguments."""
-        low, inner = call.low, self.lower_inner(call)
+        low, inner = call.low, lower_inner(call, self.options)
         outputs = inner.outputs
         found: list[Atom] = []
         for given, tangent in zip(inner.inputs, tangents, strict=True):
@@ -585,26 +339,6 @@ def kept(low: Lowering, pulled: Pulled) -> Pulled:
     return dataclasses.replace(pulled, reverse=rename_values(pulled.reverse, copies))
 
 
-def _with_aux(low: Lowering, result: Abstract) -> tuple[Abstract, Abstract]:
-    """The value and the auxiliary data that a function returns."""
-    if not isinstance(result, TupleRef) or len(result.items) != 2:
-        raise NotDifferentiable(
-            low.place(),
-            "has_aux=True needs a function that returns (value, auxiliary data)",
-            "return a tuple of two, or leave has_aux out",
-        )
-    value, aux = result.items
-    return value, aux
-
-
-def check_scopes(block: Block) -> None:
-    """A value read outside the block it is defined in would silently have no derivative."""
-    top = defined_in(block)
-    hidden = {v for v in everything_in(block) if v not in top}
-    for value in free_values(block):
-        assert value not in hidden, f"{value!r} is read outside its block"
-
-
 def _zero(atom: Atom) -> Atom:
     """The tangent of what has none: of an integer or a constant."""
     kind = atom_type(atom)
@@ -619,58 +353,6 @@ def _managers(block: Block) -> dict[Value, Any]:
         for op in all_ops(block)
         if isinstance(op, Effect) and op.result is not None and op.callee is np.errstate
     }
-
-
-def reached(low: Lowering, args: list[Abstract]) -> set[int]:
-    """The places of the containers in arguments."""
-    found: set[int] = set()
-    work: list[Any] = list(args)
-    while work:
-        value = work.pop()
-        if isinstance(value, (ListRef, DictRef, ObjectRef)) and value.place not in found:
-            found.add(value.place)
-            work.append(low.held_in(low.state, value.place))
-        elif isinstance(value, ArrayRef):
-            found.add(value.place)
-        work.extend(parts(value))
-    return found
-
-
-def require_disjoint(low: Lowering, copied: list[Value], read: list[Atom]) -> None:
-    """Check that a function which writes into copies of arrays does not read these as well.
-
-    ``read`` are what it reads from outside and all its array arguments: one of these is the copied
-    array itself.  In the function, a write would be seen under the other name too.
-    """
-    for value in copied:
-        others = list(read)
-        if value in others:
-            others.remove(value)
-        checked = low.session.importer.arrays if value in low.session.owned else []
-        for other in dict.fromkeys(others):
-            if not isinstance(other, Value) or not isinstance(other.type, Array):
-                continue
-            outside = other in checked or arrays.outside_owner(low, other)
-            if not (outside and checked) and not arrays.surely_disjoint(low, value, other):
-                low.builder.effect(runtime.require_disjoint, value, other)
-
-
-def refuse_twins(
-    low: Lowering, args: list[Abstract], changed: dict[Any, None], read: set[int]
-) -> None:
-    """Refuse to change a container that is reached twice: by several arguments, or by a closure."""
-    seen: dict[Any, int] = {}
-    work: list[Any] = list(args)
-    while work:
-        value = work.pop()
-        if isinstance(value, (ListRef, DictRef, ObjectRef)):
-            identity = low.session.identities.get(value.place, value.place)
-            copied = identity != value.place and identity in read
-            twice = seen.setdefault(identity, value.place) != value.place or copied
-            if twice and identity in changed:
-                low.refuse(*refusal("aliased change"))
-            work.append(low.held_in(low.state, value.place))
-        work.extend(parts(value))
 
 
 def like(low: Lowering, pulled: Pulled) -> tuple[Abstract, Value]:

@@ -37,6 +37,7 @@ from srcad.transform import spaces
 from srcad.transform.calls import DifferentiatedCall, Spec
 from srcad.transform.defined import check_result, unit_tangent
 from srcad.transform.expand import Differentiator, Pulled
+from srcad.transform.inner import lower_inner
 from srcad.transform.structures import leaves_of
 
 Choice = tuple[dict[int, str], Callable[[dict[str, int]], bool]]
@@ -298,7 +299,7 @@ class Jacobian:
             low.state[item_key] = item
 
         probe_state, mark = dict(low.state), len(b.ops)
-        probe = self.differentiator.lower_inner(call)
+        probe = lower_inner(call, self.differentiator.options)
         low.state = probe_state
         del b.ops[mark:]
         count = len(probe.outputs)
