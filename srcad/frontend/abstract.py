@@ -14,6 +14,7 @@ from typing import Any, overload
 
 from srcad.ir import Atom, Literal, Value, View
 from srcad.ir.build import Builder
+from srcad.ir.core import same_literal
 from srcad.ir.immutable import immutable, immutable_value
 
 
@@ -464,7 +465,7 @@ def same_steps(a: tuple[View, ...], b: tuple[View, ...]) -> bool:
 def same_atom(a: Atom, b: Atom) -> bool:
     """Whether two atoms surely are one object, or equal constants."""
     if isinstance(a, Literal) and isinstance(b, Literal):
-        return type(a.value) is type(b.value) and repr(a.value) == repr(b.value)
+        return same_literal(a.value, b.value)
     return a is b
 
 

@@ -59,6 +59,7 @@ from srcad.frontend.radii import even_power
 from srcad.frontend.scopes import parameters, scope_of
 from srcad.frontend.source import FunctionSource, read_function
 from srcad.ir import Atom, Literal, Value
+from srcad.ir.core import hashable
 from srcad.ir.places import place_of
 from srcad.ir.samples import GENERATORS, draws, sampled_type
 from srcad.ir.types import (
@@ -160,7 +161,7 @@ def _call_known(
     if found is not NotImplemented:
         result: Abstract = found
         return result
-    if builtin.hashable(function) and function in arrays.WRITERS:
+    if hashable(function) and function in arrays.WRITERS:
         return arrays.write(low, function, args, keywords)
     if _writes(function):
         low.refuse(*refusal("array method", name=getattr(function, "__name__", "this call")))
@@ -356,7 +357,7 @@ def _writes(function: Any) -> bool:
         return function.__name__ in _WRITERS
     if draws(function) is not None:
         return bool(function.__name__ == "shuffle")
-    return builtin.hashable(function) and function in _WRITING
+    return hashable(function) and function in _WRITING
 
 
 def _draws(function: Any) -> bool:
@@ -419,7 +420,7 @@ _DATA = (np.ndarray, np.generic, int, float, complex, list, tuple, dict)
 
 def _result_of(function: Any, atoms: list[Atom], named: dict[str, Atom]) -> Type:
     """The type of what a call that is run as it is returns, where it is known."""
-    if not builtin.hashable(function):
+    if not hashable(function):
         return UNKNOWN
     if function in _OPAQUE_RESULTS:
         return _OPAQUE_RESULTS[function]

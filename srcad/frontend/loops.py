@@ -48,6 +48,7 @@ from srcad.ir import (
     Value,
     While,
 )
+from srcad.ir.core import same_literal
 from srcad.ir.infer import atom_type, name_sizes, without_later_names
 from srcad.ir.types import BOOL, NOTHING, OBJECT, Type, join
 from srcad.ir.walk import all_ops, copy_block
@@ -408,11 +409,8 @@ class _Fit:
             return True
         match start, end:
             case Static(), Static():
-                return start.value is end.value or (
-                    is_leaf(start)
-                    and type(start.value) is type(end.value)
-                    and start.value == end.value
-                )
+                known = is_leaf(start) and same_literal(start.value, end.value)
+                return known or start.value is end.value
             case TupleRef(), TupleRef():
                 return (
                     start.cls is end.cls

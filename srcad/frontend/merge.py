@@ -48,7 +48,7 @@ from srcad.frontend.abstract import (
 from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Lowering, Region, is_leaf
 from srcad.ir import Atom, Literal, Value, View
-from srcad.ir.core import make_dict, make_list
+from srcad.ir.core import make_dict, make_list, same_literal
 from srcad.ir.infer import atom_type
 from srcad.ir.types import (
     NOTHING,
@@ -417,16 +417,7 @@ def as_dynamic(kind: Type) -> Type:
 
 def _same(a: Any, b: Any) -> bool:
     if isinstance(a, Static) and isinstance(b, Static):
-        if a.value is b.value:
-            return True
-        try:
-            return (
-                type(a.value) is type(b.value)
-                and bool(a.value == b.value)
-                and repr(a.value) == repr(b.value)
-            )
-        except Exception:  # an == that raises says "not the same"
-            return False
+        return same_literal(a.value, b.value)
     return a is b
 
 

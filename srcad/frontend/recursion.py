@@ -35,6 +35,7 @@ from srcad.frontend.lowering import Lowering, Region, Unreachable, is_leaf
 from srcad.frontend.merge import Merger
 from srcad.ir import Atom, Call, Function, FunctionRef, Value
 from srcad.ir.build import Builder
+from srcad.ir.core import literal_key
 from srcad.ir.infer import atom_type, name_sizes
 from srcad.ir.sharing import holds_arrays
 from srcad.ir.types import Array, Type, without_sizes
@@ -355,12 +356,8 @@ def describe(
             return without_sizes(arrays.kind_of(low, value))
         case Static(value=known):
             if isinstance(known, (int, float)) and not isinstance(known, bool):
-                if exactly:
-                    return (type(known), known)
-                return atom_type(low.atom(value))
-            return (
-                ("known", type(known), repr(known)) if isinstance(known, SCALARS) else _Known(known)
-            )
+                return literal_key(known) if exactly else atom_type(low.atom(value))
+            return literal_key(known) if isinstance(known, SCALARS) else _Known(known)
         case TupleRef(items=items, cls=cls):
             return (cls, tuple(of(i) for i in items))
         case SetRef():

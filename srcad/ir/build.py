@@ -35,6 +35,8 @@ from srcad.ir.core import (
     Update,
     Value,
     View,
+    hashable,
+    literal_key,
     make_dict,
     make_list,
     make_tuple,
@@ -550,7 +552,8 @@ def _expression_key(
     def part(atom: Atom) -> object:
         if isinstance(atom, Value):
             return atom
-        return (type(atom.value), repr(atom.value))
+        key = literal_key(atom.value)
+        return key if hashable(key) else atom
 
     args = in_floats(callee, args)
     return (id(callee), tuple(map(part, args)), tuple((k, part(a)) for k, a in keywords))

@@ -89,6 +89,23 @@ def literal_key(value: object) -> object:
     return type(value), value
 
 
+def same_literal(one: object, other: object) -> bool:
+    """Whether two static objects are one, or surely mean the same."""
+    if one is other:
+        return True
+    key, other_key = literal_key(one), literal_key(other)
+    return hashable(key) and hashable(other_key) and key == other_key
+
+
+def hashable(obj: object) -> bool:
+    """Whether an object has a hash."""
+    try:
+        hash(obj)
+    except TypeError:
+        return False
+    return True
+
+
 @immutable
 class Block:
     """A region: parameters, operations in order, and the atoms it hands out."""

@@ -20,7 +20,7 @@ import numpy as np
 
 from srcad import runtime
 from srcad.ir import Apply, Atom, Block, For, Function, If, Literal, Op, Value, While
-from srcad.ir.core import literal_key
+from srcad.ir.core import same_literal
 from srcad.ir.folding import fold_literals
 from srcad.ir.infer import atom_type
 from srcad.ir.types import BOOL, Array, Number
@@ -121,7 +121,7 @@ def _collect_steady(op: For | While, mapping: dict[Value, Atom], choices: dict[V
 
 def _is_same_number(one: Atom, other: Atom) -> bool:
     if isinstance(one, Literal) and isinstance(other, Literal):
-        return literal_key(one.value) == literal_key(other.value)
+        return same_literal(one.value, other.value)
     return one is other and isinstance(one.type, Number)  # type: ignore[union-attr]  # no literal
 
 

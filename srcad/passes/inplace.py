@@ -20,7 +20,7 @@ import operator
 import numpy as np
 
 from srcad.ir import Accumulate, Apply, Atom, Block, Function, Literal, Op, Update, Value
-from srcad.ir.core import literal_key, make_tuple
+from srcad.ir.core import make_tuple, same_literal
 from srcad.ir.sharing import is_basic_index, views
 from srcad.ir.types import Array, ListType, dtype_of, rank
 from srcad.ir.walk import all_ops, map_atoms, map_blocks, operands, results, values_read
@@ -61,7 +61,7 @@ class _Uses:
         if a is b:
             return True
         if isinstance(a, Literal) and isinstance(b, Literal):
-            return literal_key(a.value) == literal_key(b.value)
+            return same_literal(a.value, b.value)
         if not isinstance(a, Value) or not isinstance(b, Value):
             return False
         one, other = self.made.get(a), self.made.get(b)
