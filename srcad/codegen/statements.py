@@ -514,13 +514,12 @@ class Statements:
                 self._false.update(v for v in sharing if v in flags)
 
     def _for(self, op: For, out: list[Any], top: bool) -> None:
-        count = len(op.streams)
-        params = op.body.params[count:]
+        params = op.carried_params
         out.extend(self._opening(op, params, top))
         out.extend(self.comments.before(op.loc, top))
-        targets = [self.store(t) for t in op.body.params[:count]]
+        targets = [self.store(t) for t in op.targets]
         iterable = self._iterable(op)
-        if op in self.plan.survey.enumerated and count > 2:
+        if op in self.plan.survey.enumerated and len(op.streams) > 2:
             targets = [targets[0], gast.Tuple(targets[1:], gast.Store())]
         target = targets[0] if len(targets) == 1 else gast.Tuple(targets, gast.Store())
         around = self._carry(params, op.carried)

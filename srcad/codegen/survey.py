@@ -231,8 +231,7 @@ class Survey:
             return True
         for op in self._loops:
             if op.body is body and isinstance(op, For):
-                place = body.params.index(value)
-                return place < len(op.streams) and (not value.hint or is_reverse(op.loc))
+                return value in op.targets and (not value.hint or is_reverse(op.loc))
         return False
 
     def _parts(self, value: Value, length: int) -> Pattern | None:

@@ -226,6 +226,16 @@ class For:
     stops: bool = False
     loc: Loc | None = None
 
+    @property
+    def targets(self) -> tuple[Value, ...]:
+        """The items of the streams in the body."""
+        return self.body.params[: len(self.streams)]
+
+    @property
+    def carried_params(self) -> tuple[Value, ...]:
+        """The carried values in the body."""
+        return self.body.params[len(self.streams) :]
+
 
 @immutable
 class While:
@@ -240,6 +250,16 @@ class While:
     results: tuple[Value, ...]
     stops: bool = False
     loc: Loc | None = None
+
+    @property
+    def targets(self) -> tuple[Value, ...]:
+        """None: see ``For``."""
+        return ()
+
+    @property
+    def carried_params(self) -> tuple[Value, ...]:
+        """The carried values in the body."""
+        return self.body.params
 
 
 @immutable

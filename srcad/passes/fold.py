@@ -107,8 +107,7 @@ def _collect_steady(op: For | While, mapping: dict[Value, Atom], choices: dict[V
             pending += choice.then.yields[k], choice.orelse.yields[k]
         return True
 
-    count = len(op.streams) if isinstance(op, For) else 0
-    for k, param in enumerate(op.body.params[count:]):
+    for k, param in enumerate(op.carried_params):
         end, init = op.body.yields[k], op.carried[k]
         if isinstance(init, Literal) and not isinstance(init.value, (int, float)):
             continue

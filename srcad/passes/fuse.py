@@ -148,7 +148,7 @@ def _kept(
 ) -> Atom | None:
     """What each iteration appends to a tape that only the reverse loop reads."""
     body = forward.body
-    param, end = body.params[len(forward.streams) + place], body.yields[place]
+    param, end = forward.carried_params[place], body.yields[place]
     start = forward.carried[place]
     empty = made.get(start) if isinstance(start, Value) else None
     if not isinstance(empty, Apply) or empty.callee is not make_list or empty.args:
@@ -281,7 +281,7 @@ def _next_sum(op: Op, now: Value) -> Value | None:
             if any(now in values_read(o) for o in body.ops) or now in body.yields:
                 return None
             place = carried.index(now)
-            param = body.params[len(op.streams) + place]
+            param = op.carried_params[place]
             ends = [k for k, a in enumerate(body.yields) if k != place and a is param]
             if ends or not _adds_up(body, param, body.yields[place]):
                 return None
@@ -348,7 +348,7 @@ def _appended_lists(reverse: For) -> set[int] | None:
     """The lists that a loop appends to; None if its order matters."""
     body = reverse.body
     lists: set[int] = set()
-    for k, param in enumerate(body.params[len(reverse.streams) :]):
+    for k, param in enumerate(reverse.carried_params):
         if not _adds_up(body, param, body.yields[k]):
             return None
         if isinstance(param.type, ListType) and _is_appended(body, param):
@@ -466,7 +466,6 @@ def _turned_back(block: Block, reverse: For, lists: set[int]) -> dict[Op, int] |
 def _fused(pair: _Pair) -> tuple[For, list[Op]]:
     """The two loops as one, and what goes before it."""
     forward, reverse = pair.forward, pair.reverse
-    count = len(forward.streams)
     names: dict[Value, Atom] = dict(pair.targets)
     kept = pair.tape
     body = forward.body
@@ -495,7 +494,7 @@ def _fused(pair: _Pair) -> tuple[For, list[Op]]:
         ops = [op for op in ops if op is not packed]
     more: list[Op] = []
     streams = forward.streams
-    targets = body.params[:count]
+    targets = forward.targets
     if pair.position is not None:
         first = streams[0]
         assert isinstance(first, Items)
@@ -505,9 +504,8 @@ def _fused(pair: _Pair) -> tuple[For, list[Op]]:
         targets = (Value(pair.position.hint, INT), *targets)
         ops = [map_atoms(op, _renaming(pair.position, targets[0]), lambda v: v) for op in ops]
     keep = [k for k in range(len(forward.carried)) if k != kept]
-    own = reverse.body.params[len(reverse.streams) :]
     block = Block(
-        (*targets, *(body.params[count + k] for k in keep), *own),
+        (*targets, *(forward.carried_params[k] for k in keep), *reverse.carried_params),
         tuple(ops),
         (*(body.yields[k] for k in keep), *map(read, reverse.body.yields)),
     )

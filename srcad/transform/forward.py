@@ -511,14 +511,13 @@ class Pusher:
     # ---- loops
 
     def _push_loop(self, op: For | While, b: Builder) -> None:
-        count = len(op.streams) if isinstance(op, For) else 0
-        params = op.body.params[count:]
+        params = op.carried_params
         ks = [k for k, p in enumerate(params) if self.active(p) and is_differentiable(p.type)]
         inner = Builder(b)
-        targets = list(op.body.params[:count])
+        targets = list(op.targets)
         streams: list[Stream] = list(op.streams) if isinstance(op, For) else []
         if isinstance(op, For):
-            for target, stream in zip(op.body.params, op.streams, strict=False):
+            for target, stream in zip(op.targets, op.streams, strict=True):
                 if not isinstance(stream, Items):
                     continue
                 if self.tangent(stream.sequence) is None:

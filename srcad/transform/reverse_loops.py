@@ -89,9 +89,8 @@ class LoopPlan:
         self.restoring = reverser.restoring
         self.op = op
         self.adjoints = adjoints
-        self.count = len(op.streams) if isinstance(op, For) else 0
-        self.targets = op.body.params[: self.count]
-        self.params = op.body.params[self.count :]
+        self.targets = op.targets
+        self.params = op.carried_params
         self.inside = defined_in(op.body)
         self.child = LoopAdjoints(Builder(adjoints.builder), adjoints, everything_in(op.body))
         self.bars: dict[int, Value] = {}
@@ -472,8 +471,7 @@ def _carry(
     op: For | While, ops: tuple[Op, ...], init: Atom, param: Value, version: Value, result: Value
 ) -> Op:
     """The loop, carrying one more value."""
-    count = len(op.streams) if isinstance(op, For) else 0
-    carried = len(op.body.params) - count
+    carried = len(op.carried)
     yields = (*op.body.yields[:carried], version, *op.body.yields[carried:])
     body = Block((*op.body.params, param), ops, yields)
     inits, outcomes = (*op.carried, init), (*op.results, result)
