@@ -21,6 +21,7 @@ import numpy as np
 from srcad import rules
 from srcad.analysis.activity import varied_values
 from srcad.analysis.existence import missing_values
+from srcad.analysis.steepness import is_steep
 from srcad.frontend import containers
 from srcad.frontend.abstract import (
     Abstract,
@@ -253,6 +254,7 @@ class Differentiator:
         b = self._builder(low)
         b.given = {**everything_in(block), **dict.fromkeys(free_values(block))}
         b.missing = missing_values(block)
+        b.steep = is_steep(block)
         pusher = Pusher(lambda v: v in varied, self._functions(low))
         pusher.tangents.update(zip(params, tangents, strict=True))
         pusher.push_ops(block.ops, b)
