@@ -41,6 +41,7 @@ from srcad.ir.core import (
     With,
     assert_true,
     check_bound,
+    is_int,
     is_undefined,
     raise_error,
 )
@@ -544,9 +545,9 @@ class Statements:
         match stream:
             case Range(start=start, stop=stop, step=step):
                 bounds = [start, stop, step]
-                if _is_integer(step, 1):
+                if is_int(step, 1):
                     bounds.pop()
-                    if _is_integer(start, 0):
+                    if is_int(start, 0):
                         del bounds[0]
                 return call(dotted(self.names.builtin("range")), [atom(a) for a in bounds])
             case Items(sequence=sequence, backward=True):
@@ -612,7 +613,3 @@ class Statements:
 
 def _is_none(atom: Atom) -> bool:
     return isinstance(atom, Literal) and atom.value is None
-
-
-def _is_integer(atom: Atom, number: int) -> bool:
-    return isinstance(atom, Literal) and type(atom.value) is int and atom.value == number

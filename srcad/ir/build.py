@@ -67,7 +67,7 @@ from srcad.ir.types import (
     dims_of,
     same_shape,
 )
-from srcad.ir.walk import map_atoms, overwritten, results
+from srcad.ir.walk import map_atoms, overwritten, renaming, results
 
 ZERO, ONE = Literal(0.0), Literal(1.0)
 
@@ -380,8 +380,7 @@ class Builder:
     def substitute(self, mark: int, mapping: Mapping[Value, Atom]) -> None:
         """Replace values that the operations from ``mark`` on read."""
 
-        def read(atom: Atom) -> Atom:
-            return mapping.get(atom, atom) if isinstance(atom, Value) else atom
+        read = renaming(mapping)
 
         made = [map_atoms(op, read, lambda v: v) for op in self.ops[mark:]]
         del self.ops[mark:]

@@ -80,6 +80,11 @@ def literal_values(atoms: Iterable[Atom]) -> tuple[Any, ...] | None:
     return tuple(found)
 
 
+def is_int(atom: Atom, number: int) -> bool:
+    """Whether an atom is this integer."""
+    return isinstance(atom, Literal) and type(atom.value) is int and atom.value == number
+
+
 def literal_key(value: object) -> object:
     """Equal for literals that mean the same: ``0.0`` is neither ``0`` nor ``-0.0``."""
     if type(value) is tuple:

@@ -24,7 +24,7 @@ from srcad.ir.core import same_literal
 from srcad.ir.folding import fold_literals
 from srcad.ir.infer import atom_type
 from srcad.ir.types import BOOL, Array, Number
-from srcad.ir.walk import all_ops, blocks, map_atoms, map_blocks, operands, results
+from srcad.ir.walk import all_ops, blocks, map_blocks, operands, rename_values, results
 
 
 def fold_control(function: Function) -> Function:
@@ -49,7 +49,7 @@ def _folded(function: Function) -> Function:
         mapping[value] = atom
     _rename(function, mapping, set(found))
 
-    return replace(function, body=_reading(function.body, mapping))
+    return replace(function, body=rename_values(function.body, mapping))
 
 
 def _read_values(block: Block) -> set[Value]:
@@ -146,17 +146,7 @@ def without_steady(block: Block) -> Block:
         while isinstance(atom, Value) and atom in steady:
             atom = steady[atom]
         known[value] = atom
-    return _carrying(_reading(block, known), {op.results: op for op in loops}, steady)
-
-
-def _reading(block: Block, mapping: dict[Value, Atom]) -> Block:
-    """The block, reading what some values are known to be."""
-
-    def read(atom: Atom) -> Atom:
-        return mapping.get(atom, atom) if isinstance(atom, Value) else atom
-
-    ops = tuple(map_atoms(op, read, lambda v: v) for op in block.ops)
-    return Block(block.params, ops, tuple(map(read, block.yields)))
+    return _carrying(rename_values(block, known), {op.results: op for op in loops}, steady)
 
 
 def _carrying(

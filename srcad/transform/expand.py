@@ -54,7 +54,7 @@ from srcad.ir.types import (
     is_text,
     may_hide,
 )
-from srcad.ir.walk import all_ops, copy_block, free_values, results, values_read
+from srcad.ir.walk import all_ops, copy_block, free_values, rename_values, results, values_read
 from srcad.options import DEFAULTS, Options
 from srcad.passes.dce import prune_block
 from srcad.transform import spaces
@@ -67,7 +67,7 @@ from srcad.transform.defined import (
 from srcad.transform.forward import Pusher
 from srcad.transform.functions import Functions
 from srcad.transform.inner import Inner, lower_inner
-from srcad.transform.kept import everything_in, only_for_shape, rename_values
+from srcad.transform.kept import everything_in, only_for_shape
 from srcad.transform.reverse import Swept, sweep_block
 from srcad.transform.structures import (
     match_leaves,

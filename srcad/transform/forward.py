@@ -55,7 +55,7 @@ from srcad.ir.types import (
     may_hide,
     same_shape,
 )
-from srcad.ir.walk import map_atoms, overwritten, results, values_read
+from srcad.ir.walk import map_atoms, overwritten, renaming, results, values_read
 from srcad.rules import Rule
 from srcad.transform import spaces
 from srcad.transform.adjoints import refuse_hidden
@@ -369,8 +369,7 @@ class Pusher:
         coefficients and shapes.
         """
 
-        def read(atom: Atom) -> Atom:
-            return standing.get(atom, atom) if isinstance(atom, Value) else atom
+        read = renaming(standing)
 
         for op in inner.ops:
             made = map_atoms(op, read, lambda v: v)

@@ -45,12 +45,12 @@ from srcad.ir import Atom, Block, Literal, Op, Value
 from srcad.ir.build import Builder
 from srcad.ir.infer import atom_type
 from srcad.ir.types import Array, ListType, Number
-from srcad.ir.walk import free_values
+from srcad.ir.walk import free_values, rename_values
 from srcad.options import Options
 from srcad.passes.prepare import prepared
 from srcad.transform.calls import DifferentiatedCall
 from srcad.transform.defined import check_constant, check_input, kind_name, refuse_input
-from srcad.transform.kept import defined_in, everything_in, rename_values
+from srcad.transform.kept import defined_in, everything_in
 from srcad.transform.signatures import argument_name
 from srcad.transform.structures import leaf_atoms, settle
 

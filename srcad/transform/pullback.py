@@ -41,7 +41,7 @@ from srcad.ir.types import (
     may_hide,
     rank,
 )
-from srcad.ir.walk import blocks, map_atoms, results, values_read
+from srcad.ir.walk import blocks, map_atoms, renaming, results, values_read
 from srcad.options import is_opaque
 from srcad.rules import Rule
 from srcad.rules.coverage import name_of
@@ -546,8 +546,7 @@ def transpose_block(
     dependent: dict[Value, None] = dict.fromkeys(wanted)
     linear: list[Op] = []
 
-    def read(atom: Atom) -> Atom:
-        return standing.get(atom, atom) if isinstance(atom, Value) else atom
+    read = renaming(standing)
 
     for op in inner.ops:
         if any(v in dependent for v in values_read(op)):

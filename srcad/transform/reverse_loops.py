@@ -35,7 +35,7 @@ from srcad.ir import (
 from srcad.ir.build import Builder
 from srcad.ir.core import literal_values, make_list, make_tuple
 from srcad.ir.types import INT, Array, ListType, Number, TupleType, Type, dims_of
-from srcad.ir.walk import free_values, results
+from srcad.ir.walk import free_values, rename_values, results
 from srcad.options import Options
 from srcad.passes.dce import prune_block
 from srcad.passes.ownership import is_fresh
@@ -46,7 +46,6 @@ from srcad.transform.kept import (
     defined_in,
     everything_in,
     flat_ops,
-    rename_values,
     shapes_kept,
     with_copies,
 )
