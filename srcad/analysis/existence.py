@@ -146,12 +146,11 @@ def _branches(inner: tuple[Block, ...], results: tuple[Value, ...], missing: Val
 
 
 def _loop(op: For | While, missing: Values) -> None:
-    count = len(op.streams) if isinstance(op, For) else 0
     if isinstance(op, For):
-        for target, stream in zip(op.body.params, op.streams, strict=False):
+        for target, stream in zip(op.targets, op.streams, strict=True):
             if isinstance(stream, Items) and _any((stream.sequence,), missing):
                 missing[target] = None
-    params = op.body.params[count:]
+    params = op.carried_params
     pairs = [(p, (init,)) for p, init in zip(params, op.carried, strict=True)]
     ends = [(p, (end,)) for p, end in zip(params, op.body.yields, strict=False)]
     before = -1

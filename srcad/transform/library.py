@@ -32,7 +32,7 @@ from srcad.ir.types import (
     rank,
 )
 from srcad.ir.walk import free_values
-from srcad.options import DEFAULTS, Options
+from srcad.options import DEFAULTS, Options, is_opaque
 from srcad.transform import bodies
 from srcad.transform.arraylike import rewritten
 from srcad.transform.calls import DifferentiatedCall, Spec
@@ -77,7 +77,6 @@ class CompilerLibrary:
     def __init__(self, options: Options = DEFAULTS) -> None:
         self.differentiator = Differentiator(options)
         self.split: tuple[Pulled, dict[Any, Any]] | None = None
-        self.is_opaque_function = options.is_opaque
         self.choice: Choice | None = None
         """How the mode of the Jacobian that is compiled was chosen."""
         self._choosing = False
@@ -92,7 +91,7 @@ class CompilerLibrary:
 
     def is_opaque(self, function: object) -> bool:
         """Whether a function is run as it is."""
-        return self.is_opaque_function(function) or rules.instead_of(function) is not None
+        return is_opaque(function) or rules.instead_of(function) is not None
 
     def expand(
         self,
@@ -100,7 +99,6 @@ class CompilerLibrary:
         function: Any,
         args: list[Abstract],
         keywords: dict[str, Abstract],
-        node: Any,
     ) -> Any:
         """The result of calling a derivative or a transform; NotImplemented for other functions."""
         if isinstance(function, Transformed):

@@ -56,7 +56,7 @@ from srcad.ir.types import (
     Type,
     is_differentiable,
 )
-from srcad.ir.walk import all_ops, free_values, results
+from srcad.ir.walk import all_ops, free_values, rename_values, results
 from srcad.options import DEFAULTS, Options
 from srcad.passes.dce import prune_block
 from srcad.transform import spaces
@@ -66,7 +66,6 @@ from srcad.transform.kept import (
     defined_in,
     everything_in,
     flat_ops,
-    rename_values,
     shapes_kept,
     with_copies,
 )

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from srcad.ir import Apply, Atom, Block, Items, Literal, Loc, Op, Range, Stream, Update, Value
+from srcad.ir.core import is_int as is_int
 from srcad.ir.types import INT, Type
 
 ZERO, ONE, MINUS_ONE = Literal(0), Literal(1), Literal(-1)
@@ -86,11 +87,6 @@ class Writer:
         if any(op.callee is len for op in made):
             return number
         return self.apply(builtins.max, number, ZERO, kind=INT, hint="count")
-
-
-def is_int(atom: Atom, number: int) -> bool:
-    """Whether an atom is this integer."""
-    return isinstance(atom, Literal) and type(atom.value) is int and atom.value == number
 
 
 def rewritten(block: Block, each: Callable[[Op, Writer], None]) -> Block:
