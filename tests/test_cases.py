@@ -1498,3 +1498,15 @@ def test_what_is_only_asked_for_its_shape_is_not_kept():
     _, saved = pair.forward.run(np.ones((2, 3)))
     assert all(isinstance(part, (int, tuple)) for part in saved)
     close(pair.reverse.run(saved, np.ones(3)), (np.array([[2.0, 1, 1], [1, 2, 2]]),))
+
+
+def test_lists_of_any_length_are_not_put_in_order():
+    def f(a):
+        return sorted(a.tolist())[0][1]
+
+    def g(a):
+        return sorted([[v, 1.0] for v in a[0]], key=lambda row: row)[0][0]
+
+    for function in (f, g):
+        with pytest.raises(srcad.errors.UnsupportedSyntax, match="lists or dicts are put in order"):
+            srcad.grad(function)(np.eye(2))

@@ -25,12 +25,23 @@ from srcad.runtime import (
     shadow,
     stop_gradient,
     strong,
+    sum_of_repeats,
     times,
     unbroadcast,
     zeros_like,
 )
 
-__all__ = ["evened", "excess", "fitted", "off_zero", "over", "over_gap", "times", "unbroadcast"]
+__all__ = [
+    "evened",
+    "excess",
+    "fitted",
+    "off_zero",
+    "over",
+    "over_gap",
+    "sum_of_repeats",
+    "times",
+    "unbroadcast",
+]
 
 
 @differential(over, elementwise=True)
@@ -142,6 +153,17 @@ def evened_transpose(ct, x, keys, axis):
 @linear(add, wrt=("x", "y"))
 def add_transpose(ct, x, y):
     return ct, ct
+
+
+@differential(sum_of_repeats)
+def sum_of_repeats_differential(repeated, x, *, drepeated, dx):
+    """Of `x` it takes the structure alone."""
+    return sum_of_repeats(drepeated, x)
+
+
+@linear(sum_of_repeats, wrt="repeated")
+def sum_of_repeats_transpose(ct, repeated, x):
+    return list(ct) * (len(repeated) // max(len(x), 1))
 
 
 @linear(shadow, zeros_like, wrt="x")

@@ -40,6 +40,7 @@ from srcad.runtime.shapes import (
     own,
     segments,
     shadow,
+    sum_of_repeats,
     unbroadcast,
     zeros_like,
 )
@@ -111,6 +112,7 @@ __all__ = [
     "snapshot",
     "stop_gradient",
     "strong",
+    "sum_of_repeats",
     "table_of_products",
     "tanh",
     "times",

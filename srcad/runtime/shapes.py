@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,12 @@ def add(x: Any, y: Any) -> Any:
         case None:
             return y
     return x if y is None else x + y
+
+
+def sum_of_repeats(repeated: Any, x: Any) -> Any:
+    """The adjoint of the list or tuple ``x`` where that of ``x * n`` is given."""
+    n = len(x)
+    return [reduce(add, repeated[k::n], zeros_like(x[k])) for k in range(n)]
 
 
 def add_at(target: Any, index: Any, term: Any) -> None:

@@ -897,3 +897,22 @@ def objects_put_into_a_list_and_a_dict_in_a_loop(x):
         named[name] = states[-1]
     named["a"].push(x[2])
     return states[-1].x + sum(s.v**2 for s in states) + named["b"].x * states[1].x
+
+
+@case(([0.5, 0.2, 0.9], 2), ([0.5, 0.2, 0.9], 0))
+def a_list_of_containers_repeated(xs, n):
+    pairs = [(v * v, i) for i, v in enumerate(xs)] * n
+    rows = n * [[v, v * xs[0]] for v in xs]
+    arrays = [np.array([v, v * v]) for v in xs] * n
+    total = sum(v * v * (i + k) for k, (v, i) in enumerate(pairs))
+    total += sum(v * w * (k + 1) for k, (v, w) in enumerate(rows))
+    return total + sum(np.sum(a * a) * (k + 1) for k, a in enumerate(arrays)) + xs[1] ** 2
+
+
+@case(([0.5, 0.2, 0.9],))
+def arrays_of_numbers_with_integers_among_them(xs):
+    pairs = [(v * v, i) for i, v in enumerate(xs)]
+    nested = [((v, 2), (3, v > 0.3)) for v in xs]
+    table, cube = np.array(pairs), np.stack(nested)
+    total = np.sum(table[:, 0] * table[:, 1]) * np.sum(cube[:, 0, 0] * cube[:, 1, 0])
+    return total + np.max(pairs, axis=0)[0] * pairs[1][0] + np.sum(np.concatenate(pairs) ** 2)
