@@ -40,6 +40,7 @@ from srcad.ir.tree import is_generated
 from srcad.ir.types import (
     EXCEPTION,
     OBJECT,
+    SET,
     STRING,
     Array,
     Number,
@@ -403,6 +404,10 @@ def _of_array(low: Lowering, value: Value, name: str) -> Abstract:
     return Method(Static(descriptor), value)
 
 
+_CHANGES_OF_SETS = frozenset(dir(set)) - frozenset(dir(frozenset))
+"""The methods of sets that change them."""
+
+
 def _of_opaque(low: Lowering, value: Value, name: str) -> Abstract:
     """An attribute of an object that carries no derivative: read at run time."""
     if is_differentiable(value.type):
@@ -416,6 +421,8 @@ def _of_opaque(low: Lowering, value: Value, name: str) -> Abstract:
         low.refuse(
             "data is read from an exception", "keep what the handler needs in a variable instead"
         )
+    if value.type == SET and name in _CHANGES_OF_SETS:  # of whichever set it is at run time
+        low.refuse(*refusal("shared container"))
     generator = GENERATORS.get(value.type.name) if isinstance(value.type, Opaque) else None
     method = getattr(generator, name, None)
     if callable(method):
