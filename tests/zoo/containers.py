@@ -916,3 +916,16 @@ def arrays_of_numbers_with_integers_among_them(xs):
     table, cube = np.array(pairs), np.stack(nested)
     total = np.sum(table[:, 0] * table[:, 1]) * np.sum(cube[:, 0, 0] * cube[:, 1, 0])
     return total + np.max(pairs, axis=0)[0] * pairs[1][0] + np.sum(np.concatenate(pairs) ** 2)
+
+
+@case(([0.5, 0.2, 0.9], 3))
+def a_list_that_is_searched_and_compared_before_it_changes(xs, n):
+    a = [v * v for v in xs]
+    total = 0.0
+    for k in range(n):
+        i = a.index(max(a))
+        total += a[i] * (i + 1) * a.count(a[i]) * xs[k]
+        a[i] = 0.5 * a[k]
+        if a < xs and a != [total]:
+            total *= xs[0]
+    return total * sum(a)
