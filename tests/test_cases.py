@@ -8,6 +8,7 @@ import re
 import threading
 import tracemalloc
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -1560,3 +1561,15 @@ def test_a_set_that_is_searched_for_what_run_time_knows_may_change():
 
     close(srcad.grad(f)(0.5, 1), 3.0)
     close(srcad.grad(f)(0.5, 7), 2.0)
+
+
+def test_namespaces_are_read_as_they_are_now_and_not_compared():
+    settings = SimpleNamespace(rate=2.0)
+    derivative = srcad.grad(lambda x: settings.rate * x * x)
+    close(derivative(3.0), 12.0)
+    settings.rate = 1
+    close(derivative(3.0), 6.0)
+    with pytest.raises(srcad.errors.UnsupportedSyntax, match="a SimpleNamespace is compared"):
+        srcad.grad(lambda x: x if SimpleNamespace(x=x) == settings else -x)(3.0)
+    with pytest.raises(srcad.errors.UnsupportedSyntax, match="not made here"):
+        srcad.grad(lambda x: setattr(settings, "rate", x) or x)(3.0)
