@@ -9,6 +9,7 @@ from srcad.runtime import (
     excess,
     fitted,
     inner,
+    inserted_at,
     last_writes,
     merged,
     modulus_squared,
@@ -172,4 +173,4 @@ def zeros_like_transpose(ct, x):
     return 0
 
 
-constant(stop_gradient, merged)
+constant(stop_gradient, merged, inserted_at)

@@ -97,10 +97,17 @@ def sum_of_repeats(repeated: Any, x: Any) -> Any:
     return [reduce(add, repeated[k::n], zeros_like(x[k])) for k in range(n)]
 
 
+def inserted_at(index: int, n: int) -> int:
+    """The position at which ``list.insert`` puts an item into a list of ``n`` others."""
+    return slice(index, None).indices(n)[0]
+
+
 def add_at(target: Any, index: Any, term: Any) -> None:
     """``target[index] += term`` where repeated indices all add."""
     if isinstance(target, np.ndarray):
         np.add.at(target, index, term)
+    elif isinstance(target, dict):  # an entry that is missing is zero
+        target[index] = add(target.get(index), term)
     else:
         target[index] = add(target[index], term)
 

@@ -929,3 +929,16 @@ def a_list_that_is_searched_and_compared_before_it_changes(xs, n):
         if a < xs and a != [total]:
             total *= xs[0]
     return total * sum(a)
+
+
+@case(([0.5, 0.2, 0.9], 0.7, -1), ([0.5, 0.2, 0.9], 0.7, 9), ([], 0.7, -4))
+def inserted_and_popped_at_positions_from_the_end_or_beyond(xs, x, n):
+    a = [v * v for v in xs]
+    a.insert(-1, x)
+    a.insert(n, x * x)
+    a.insert(7, 3.0 * x)
+    a.insert(-7, x**3)
+    a.insert(1, 2.0 * x)
+    total = a.pop(-2) * x + a.pop(n % 3 - 3)
+    del a[n % 2 - 1]
+    return total + sum((k + 1) * v * v for k, v in enumerate(a))
