@@ -455,7 +455,7 @@ def binary_compare(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract
                 same = identical(low, a, NONE)
                 if isinstance(same, bool):
                     return Static(same == (op is operator.eq))
-    return containers.wrap(low, low.builder.apply(op, low.atom(_plain(x)), low.atom(_plain(y))))
+    return containers.wrap(low, low.builder.apply(op, low.peek(_plain(x)), low.peek(_plain(y))))
 
 
 def _plain(value: Abstract) -> Abstract:

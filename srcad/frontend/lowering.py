@@ -465,7 +465,7 @@ class Lowering:
 
     def freeze(self, value: Any) -> None:
         """From now on containers in a value may be reached in other ways than by their places."""
-        if isinstance(value, (ListRef, DictRef, ObjectRef, ArrayRef)):
+        if isinstance(value, (ListRef, DictRef, SetRef, ObjectRef, ArrayRef)):
             if value.place in self.session.frozen:
                 return
             self.session.frozen.add(value.place)
@@ -547,6 +547,10 @@ class Lowering:
                 return self.builder.apply(make_list, *items, hint=self.container_name(value.place))
             if isinstance(contents, Entries):
                 return self._display(contents, self.peek)
+        if isinstance(value, SetRef):
+            contents = self.contents(value)
+            assert isinstance(contents, Members)
+            return Literal(set(contents.values))
         if isinstance(value, DictView):
             method = getattr(dict, value.kind)
             return self.builder.apply_typed(method, (self.peek(value.ref),), OBJECT)
@@ -574,7 +578,7 @@ class Lowering:
                 return array
             case TupleRef(items=items, cls=cls):
                 for item in items:
-                    if isinstance(item, ArrayRef):
+                    if isinstance(item, (ArrayRef, SetRef)):
                         self.freeze(item)
                 atoms = tuple(map(self.atom, items))
                 if cls is not tuple:
@@ -606,9 +610,7 @@ class Lowering:
             case Closure() | Method() | Partial() | Transformed() | Intrinsic():
                 self.refuse(*refusal("local function"), kind=NeedsUnroll)
             case SetRef():
-                contents = self.contents(value)
-                assert isinstance(contents, Members)
-                return Literal(set(contents.values))
+                return self.peek(value)
             case Zip() | Enumerate() | Reversed() | Lazy() | DictView() | IteratorRef():
                 self.refuse(*refusal("generator value"), kind=NeedsUnroll)
 

@@ -10,17 +10,35 @@ only.  Arguments that are sequences of arrays (``np.concatenate``) stay what the
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
 
 from srcad import rules
 from srcad.errors import MissingRule
-from srcad.frontend import arrays, calls, containers
-from srcad.frontend.abstract import NONE, Abstract, ArrayRef, ListRef, Static, TupleRef
+from srcad.frontend import arrays, calls, comprehensions, containers
+from srcad.frontend.abstract import (
+    NONE,
+    Abstract,
+    ArrayRef,
+    Held,
+    Items,
+    ListRef,
+    Static,
+    TupleRef,
+)
 from srcad.frontend.lowering import Lowering, Unreachable
 from srcad.ir import Effect, Literal, Value
-from srcad.ir.types import Array, ListType, NumPyScalar, TupleType
+from srcad.ir.types import (
+    Array,
+    ListType,
+    Number,
+    NumPyScalar,
+    TupleType,
+    Type,
+    is_differentiable,
+)
 
 
 def rewritten(
@@ -31,6 +49,10 @@ def rewritten(
         plain, rest = without_dtype(low, function, args, keywords)
         if rest.keys() != keywords.keys():
             return calls.call(low, Static(function), plain, rest)
+    if _takes_lists(function) and any(_has_gap(low, a) for a in (*args, *keywords.values())):
+        made = [_of_floats(low, a) for a in args]
+        named = {name: _of_floats(low, a) for name, a in keywords.items()}
+        return calls.call(low, Static(function), made, named)
     found = with_arrays(low, function, args, keywords)
     return composed(low, function, args, keywords) if found is NotImplemented else found
 
@@ -184,6 +206,63 @@ def with_arrays(
     if not changed:
         return NotImplemented
     return calls.call(low, Static(function), list(bound.args), dict(bound.kwargs))
+
+
+def _of_floats(low: Lowering, value: Abstract) -> Abstract:
+    """Lists of run-time length with floats for the integers in their tuples, as in the array.
+
+    [(v, 1), (w, 2), ...]      ->      [(v, 1.0), (w, 2.0), ...]
+
+    The tangent of a tuple has None for an integer, and no array is made of that.
+    """
+    again = partial(_of_floats, low)
+    match value:
+        case ListRef() if isinstance(contents := low.contents(value), Items):
+            return low.new_list(Items(tuple(map(again, contents.items))))
+        case ListRef() if _has_gap(low, value):
+            return comprehensions.transform(low, value, partial(_floats, low))
+        case TupleRef(items=items, cls=cls):
+            return TupleRef(tuple(map(again, items)), cls)
+    return value
+
+
+def _floats(low: Lowering, value: Abstract) -> Abstract:
+    again = partial(_floats, low)
+    match value:
+        case ListRef():
+            return comprehensions.transform(low, value, again)
+        case TupleRef() | Value(type=TupleType()):
+            return TupleRef(tuple(map(again, containers.unpack(low, value))))
+        case Value(type=kind) if _is_integer(kind):
+            return calls.call(low, Static(float), [value], {})
+    return value
+
+
+def _has_gap(low: Lowering, value: Abstract) -> bool:
+    """Whether it is, or holds, a list of run-time length with integers in tuples of numbers."""
+    match value:
+        case TupleRef(items=items):
+            return any(_has_gap(low, item) for item in items)
+        case ListRef():
+            contents = low.contents(value)
+            if isinstance(contents, Items):
+                return any(_has_gap(low, item) for item in contents.items)
+            assert isinstance(contents, Held)
+            return is_differentiable(contents.value.type) and _has_integer(contents.value.type)
+    return False
+
+
+def _has_integer(kind: Type) -> bool:
+    match kind:
+        case ListType(item=item):
+            return _has_integer(item)
+        case TupleType(items=items):
+            return any(map(_has_integer, items))
+    return _is_integer(kind)
+
+
+def _is_integer(kind: Type) -> bool:
+    return isinstance(kind, (Number, NumPyScalar)) and not is_differentiable(kind)
 
 
 def _takes_lists(function: Any) -> bool:
