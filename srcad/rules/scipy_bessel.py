@@ -8,7 +8,7 @@ import scipy.special as sc
 
 from srcad.errors import MissingRule
 from srcad.rules.registry import composition
-from srcad.rules.scipy_special import ROOT_PI, differential
+from srcad.rules.scipy_special import ROOT_PI, differential, vanishing
 
 
 @differential(sc.j0)
@@ -63,12 +63,12 @@ def iv(v, z, *, dz):
 
 @differential(sc.i0e)
 def i0e(x, *, dx, out):
-    return (sc.i1e(x) - np.sign(x) * out) * dx
+    return vanishing(sc.i1e(x) - np.sign(x) * out, x) * dx
 
 
 @differential(sc.i1e)
 def i1e(x, *, dx, out):
-    return ((sc.i0e(x) + sc.ive(2, x)) / 2 - np.sign(x) * out) * dx
+    return vanishing((sc.i0e(x) + sc.ive(2, x)) / 2 - np.sign(x) * out, x) * dx
 
 
 @differential(sc.ive)
@@ -99,17 +99,17 @@ def kn(n, x):
 
 @differential(sc.k0e, domain="positive")
 def k0e(x, *, dx, out):
-    return (out - sc.k1e(x)) * dx
+    return vanishing(out - sc.k1e(x), x) * dx
 
 
 @differential(sc.k1e, domain="positive")
 def k1e(x, *, dx, out):
-    return (out - (sc.k0e(x) + sc.kve(2, x)) / 2) * dx
+    return vanishing(out - (sc.k0e(x) + sc.kve(2, x)) / 2, x) * dx
 
 
 @differential(sc.kve, domain="positive")
 def kve(v, z, *, dz, out):
-    return (out - (sc.kve(v - 1, z) + sc.kve(v + 1, z)) / 2) * dz
+    return vanishing(out - (sc.kve(v - 1, z) + sc.kve(v + 1, z)) / 2, z) * dz
 
 
 @differential(sc.jve)

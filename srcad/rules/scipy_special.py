@@ -32,6 +32,11 @@ def named(names):
     return [f for name in names.split() if (f := getattr(sc, name, None)) is not None]
 
 
+def vanishing(slope, x):
+    """The slope of what has a limit at infinity: there 0, and so are those of higher order."""
+    return np.where(np.isinf(x), 0, slope)
+
+
 constant(*named("gammasgn round factorial2 factorialk stirling2 bernoulli euler"))
 
 # ---- gamma and beta
@@ -59,7 +64,8 @@ def rgamma(z, *, dz, out):
     w = np.where(left, z, 0)
     angle = math.pi * w
     turned = np.cos(angle) - np.sin(angle) * sc.psi(1 - w) / math.pi
-    return np.where(left, sc.gamma(1 - w) * turned, -out * sc.psi(np.where(left, 1, z))) * dz
+    right = vanishing(-out * sc.psi(np.where(left, 1, z)), z)
+    return np.where(left, sc.gamma(1 - w) * turned, right) * dz
 
 
 @differential(sc.psi, domain="positive")
@@ -138,7 +144,7 @@ def poch(z, m, *, dz, dm, out):
 
 
 def gamma_density(a, x):
-    return np.exp(sc.xlogy(a - 1, x) - x - sc.gammaln(a))
+    return vanishing(np.exp(sc.xlogy(a - 1, x) - x - sc.gammaln(a)), x)
 
 
 def gamma_density_by_shape(k, a, x):
@@ -360,7 +366,8 @@ def cosm1(x, *, dx):
 
 @differential(sc.exprel)
 def exprel(x, *, dx):
-    return sc.hyp1f1(2.0, 3.0, x) / 2 * dx
+    finite = np.where(np.isinf(x), 0, x)  # of infinity SciPy's hyp1f1 does not return
+    return np.where(np.isinf(x), np.exp(x), sc.hyp1f1(2.0, 3.0, finite) / 2) * dx
 
 
 @differential(sc.lambertw, domain="positive")
@@ -380,7 +387,8 @@ def exp1(z, *, dz):
 
 @differential(sc.expi, domain="positive")
 def expi(x, *, dx):
-    return over(np.exp(x) * dx, x)
+    slope = over(np.exp(x) * dx, x)
+    return np.where(np.isposinf(x), np.exp(x) * dx, slope)
 
 
 @differential(sc.expn, domain="positive")

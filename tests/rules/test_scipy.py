@@ -128,6 +128,33 @@ def test_slopes_far_out_keep_their_digits(f, reference, points):
         assert found[1] == pytest.approx(float(bend), rel=1e-9, abs=1e-307), x
 
 
+AT_INFINITY = [
+    (sc.erfcx, np.inf, 0),
+    (sc.dawsn, np.inf, 0),
+    (sc.dawsn, -np.inf, 0),
+    (sc.rgamma, np.inf, 0),
+    *((f, np.inf, 0) for f in (sc.i0e, sc.i1e, sc.k0e, sc.k1e)),
+    *((f, -np.inf, 0) for f in (sc.i0e, sc.i1e, sc.expi, sc.exprel)),
+    (lambda x: sc.kve(1.5, x), np.inf, 0),
+    (lambda x: sc.gammainc(2.5, x), np.inf, 0),
+    (lambda x: sc.gammaincc(2.5, x), np.inf, 0),
+    (sc.expi, np.inf, np.inf),
+    (sc.exprel, np.inf, np.inf),
+]
+
+
+@pytest.mark.parametrize(("f", "end", "limit"), AT_INFINITY)
+def test_slopes_at_infinity_are_their_limits(f, end, limit):
+    """SciPy's functions, of which they are made, are not: nan, and one of them does not return."""
+    for x in (end, np.float64(end)):
+        g = f
+        with np.errstate(all="ignore"):
+            for _ in range(3):
+                assert srcad.jvp(g, (x,), (1.0,))[1] == limit
+                g = srcad.grad(g)
+                assert g(x) == limit
+
+
 @pytest.mark.parametrize("x", [1e-310, 1e308, -1e308])
 def test_a_second_derivative_at_the_ends_of_the_numbers_is_no_nan(x):
     for f in (lambda x: x**-2, lambda x: x**-1, np.reciprocal, np.arcsinh, np.cbrt, sc.logit):
