@@ -17,7 +17,7 @@ from srcad.rules import registry
 from srcad.rules.intrinsics import excess, over, times
 from srcad.rules.reductions import kept
 from srcad.rules.registry import composition, constant, sourced
-from srcad.runtime import betainc_by_shapes, gammainc_by_shape
+from srcad.runtime import betainc_by_shapes, gammainc_by_shape, zeta_by_exponent
 from srcad.runtime import polygamma as derivative_of_log_gamma
 
 differential = partial(registry.differential, elementwise=True)
@@ -80,9 +80,22 @@ def polygamma(n, x, *, dx):
 
 
 @differential(sc.zeta, domain="above one")
-def zeta(x, q=None, *, dq):
-    """By the second argument: nothing is known of the zeros of the other derivative."""
-    return -x * sc.zeta(x + 1, q) * dq
+def zeta(x, q=None, *, dx, dq):
+    """By the exponent at real numbers."""
+    return zeta_by_exponent_differential(0, x, q, dx=dx, dq=dq)
+
+
+@differential(zeta_by_exponent, domain="above one")
+def zeta_by_exponent_differential(k, x, q=None, *, dx, dq):
+    if np.iscomplexobj(x):
+        raise MissingRule(None, "the derivative of zeta is supported at real numbers")
+    change = zeta_by_exponent(k + 1, x, q) * dx
+    if q is None:
+        return change
+    if k == 0:
+        return change - x * sc.zeta(x + 1, q) * dq
+    below = zeta_by_exponent(k - 1, x + 1, q) if k > 1 else sc.zeta(x + 1, q)
+    return change - (x * zeta_by_exponent(k, x + 1, q) + k * below) * dq
 
 
 @composition(sc.multigammaln, wrt="a")

@@ -54,6 +54,7 @@ from srcad.runtime.spectra import (
     require_settled_where_used,
     settled,
 )
+from srcad.runtime.zeta import zeta_by_exponent
 
 __all__ = [
     "FAR",
@@ -117,4 +118,5 @@ __all__ = [
     "transposed_subscripts",
     "unbroadcast",
     "zeros_like",
+    "zeta_by_exponent",
 ]

@@ -176,7 +176,6 @@ def test_cube_root_at_zero():
         lambda a: sc.hyp1f1(a, 1.0, 0.5),
         lambda a: sc.hyp2f1(a, 1.0, 2.0, 0.3),
         lambda v: sc.kv(v, 1.5),
-        lambda x: sc.zeta(x, 1.5),
     ],
 )
 def test_a_parameter_without_a_derivative_is_refused(f):
