@@ -57,7 +57,7 @@ def composed(
     except Unreachable:  # the body raises for such arguments
         if low.internal:
             raise
-        _refuse(low, function, _reason(low))
+        _refuse(low, function, reason_given(low))
     if isinstance(found, Static) and found.value is NotImplemented:
         return NotImplemented
     if rule.of_view and not isinstance(found, ArrayRef):
@@ -80,7 +80,7 @@ _TAKE_FUNCTIONS = {np.vectorize}
 """What is written out for the functions it is given, whether there is data or not."""
 
 
-def _reason(low: Lowering) -> str:
+def reason_given(low: Lowering) -> str:
     """What the error says that was about to be raised."""
     op = low.builder.ops[-1]
     error = op.args[0] if isinstance(op, Effect) and op.args else None
