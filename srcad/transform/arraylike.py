@@ -147,7 +147,8 @@ def without_dtype(
         kind = value.type if isinstance(value, Value) else None
         if isinstance(kind, (Array, NumPyScalar)) and kind.dtype == np.dtype(wanted.value):
             return value
-        if isinstance(value, Static) and rules.is_literal(value.value):
+        literal = isinstance(value, Static) and rules.is_literal(value.value)
+        if literal and np.issubdtype(wanted.value, np.inexact):
             return value
         return calls.call(low, Static(np.asarray), [value, wanted], {})
 
