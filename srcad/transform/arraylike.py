@@ -10,6 +10,8 @@ only.  Arguments that are sequences of arrays (``np.concatenate``) stay what the
 
 from __future__ import annotations
 
+import functools
+import inspect
 from typing import Any, NoReturn
 
 import numpy as np
@@ -27,12 +29,45 @@ def rewritten(
     low: Lowering, function: Any, args: list[Abstract], keywords: dict[str, Abstract]
 ) -> Any:
     """The result of a call that is made in other words; NotImplemented for one that is not."""
+    rest = without_defaults(function, keywords)
+    if rest.keys() != keywords.keys():
+        return calls.call(low, Static(function), args, rest)
     if isinstance(function, np.ufunc) and keywords:
         plain, rest = without_dtype(low, function, args, keywords)
         if rest.keys() != keywords.keys():
             return calls.call(low, Static(function), plain, rest)
     found = with_arrays(low, function, args, keywords)
     return composed(low, function, args, keywords) if found is NotImplemented else found
+
+
+def without_defaults(function: Any, keywords: dict[str, Abstract]) -> dict[str, Abstract]:
+    """The keywords but for those that no rule takes, and that are what they are by default."""
+    rule = (rules.lookup_composition(function) or rules.lookup(function)) if keywords else None
+    if rule is None:
+        return keywords
+    taken = rule.parameters.parameters.values()
+    if any(p.kind is p.VAR_KEYWORD for p in taken):
+        return keywords
+    names, defaults = {p.name for p in taken}, _defaults(function)
+
+    def is_default(name: str, value: Abstract) -> bool:
+        if name in names or name not in defaults or not isinstance(value, Static):
+            return False
+        default = defaults[name]
+        return type(value.value) is type(default) and value.value == default
+
+    return {name: value for name, value in keywords.items() if not is_default(name, value)}
+
+
+@functools.cache
+def _defaults(function: Any) -> dict[str, Any]:
+    """What the arguments of a function are that are not given, as far as that is plain."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return {}
+    plain = (type(None), bool, int, float, str)
+    return {p.name: p.default for p in parameters if type(p.default) in plain}
 
 
 def composed(
