@@ -477,7 +477,9 @@ def nanmedian(a, axis=None, keepdims=False):
 def cov(
     m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None
 ):  # fmt: skip
-    x = np.atleast_2d(m) if dtype is None else np.atleast_2d(m).astype(dtype)
+    """In double precision, unless told otherwise."""
+    kind = np.result_type(m, np.float64) if dtype is None else dtype
+    x = np.atleast_2d(m if np.result_type(m) == kind else np.asarray(m, kind))
     if not rowvar and np.ndim(m) > 1:
         x = x.T
     if y is not None:

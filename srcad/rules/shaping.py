@@ -448,10 +448,10 @@ def filling(array, mode, k, n, value, length):
     if mode == "linear_ramp":
         edge = array[(*along, slice(0, 1))]
         t = np.arange(n) / np.maximum(n, 1)
-        t = np.reshape(
-            t.astype(np.result_type(array)), [-1 if j == k else 1 for j in range(np.ndim(array))]
-        )
-        return value + t * (edge - value)
+        kind = np.result_type(array)
+        if np.issubdtype(kind, np.inexact):
+            return value + column(t.astype(kind), k, np.ndim(array)) * (edge - value)
+        return np.floor(value + column(t, k, np.ndim(array)) * (edge - value))
     part = array[(*along, slice(0, length))]
     if mode == "mean":
         found = np.mean(part, k, keepdims=True)
@@ -462,6 +462,11 @@ def filling(array, mode, k, n, value, length):
     else:
         found = np.min(part, k, keepdims=True)
     return np.repeat(found, n, k)
+
+
+def column(x, k, rank):
+    """A vector along axis `k` of so many."""
+    return np.reshape(x, [-1 if j == k else 1 for j in range(rank)])
 
 
 @differential(np.pad)
