@@ -318,14 +318,17 @@ def pseudo_huber(delta, r, *, ddelta, dr):
     return r / root * dr + delta * rest * rest / root * ddelta
 
 
-@composition(sc.boxcox, wrt=("x", "lmbda"))
-def boxcox(x, lmbda):
-    return np.log(x) * sc.exprel(lmbda * np.log(x))
+@differential(sc.boxcox, domain="positive")
+def boxcox(x, lmbda, *, dx, dlmbda):
+    log = np.log(x)
+    return times(x ** (lmbda - 1), dx) + exprel(lmbda * log, dx=times(log * log, dlmbda))
 
 
-@composition(sc.boxcox1p, wrt=("x", "lmbda"))
-def boxcox1p(x, lmbda):
-    return np.log1p(x) * sc.exprel(lmbda * np.log1p(x))
+@differential(sc.boxcox1p, domain="positive")
+def boxcox1p(x, lmbda, *, dx, dlmbda):
+    log = np.log1p(x)
+    by_x = times(np.exp((lmbda - 1) * log), dx)
+    return by_x + exprel(lmbda * log, dx=times(log * log, dlmbda))
 
 
 @composition(sc.inv_boxcox, wrt=("y", "lmbda"))
@@ -427,8 +430,10 @@ def fresnel(z, *, dz):
 
 @differential(sc.spence, domain="positive")
 def spence(z, *, dz):
-    """The logarithm over 1 - z, as a function that has no gap at 1."""
-    return -sc.hyp2f1(1.0, 1.0, 2.0, 1 - z) * dz
+    """The logarithm over 1 - z, around 1 as a function that has no gap there."""
+    near = np.abs(z - 1) < 0.5
+    close, far = np.where(near, z, 1), np.where(near, 2, z)
+    return np.where(near, -sc.hyp2f1(1.0, 1.0, 2.0, 1 - close), np.log(far) / (1 - far)) * dz
 
 
 @differential(sc.sindg)

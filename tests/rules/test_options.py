@@ -71,6 +71,8 @@ TAKEN = [
     lambda x: np.median(x, overwrite_input=False),
     lambda x: np.quantile(x, 0.4, overwrite_input=False, method="linear"),
     lambda x: np.cov(x, WHOLE),
+    lambda x: np.gradient(WHOLE, np.cumsum(np.abs(x))),
+    lambda x: np.gradient(TABLE, np.cumsum(np.abs(x)), axis=0, edge_order=2),
 ]
 
 
