@@ -1,5 +1,8 @@
 """Arguments of NumPy's functions that the samples do not have, each as a program."""
 
+import functools
+import operator
+
 import numpy as np
 import pytest
 
@@ -71,6 +74,12 @@ TAKEN = [
     lambda x: np.median(x, overwrite_input=False),
     lambda x: np.quantile(x, 0.4, overwrite_input=False, method="linear"),
     lambda x: np.cov(x, WHOLE),
+    lambda x: operator.add([1.5, 0.6, 1.2, 2.0], x),
+    lambda x: operator.mul(x, [1.5, 0.6, 1.2, 2.0]),
+    lambda x: operator.add([[1.5], [0.6]], x),
+    lambda x: operator.matmul([1.5, 0.6, 1.2, 2.0], x),
+    lambda x: functools.reduce(operator.mul, [[1.5, 0.6, 1.2, 2.0], x, x]),
+    lambda x: np.array(operator.add([x[0]], [x[1] ** 2])),
     lambda x: np.gradient(WHOLE, np.cumsum(np.abs(x))),
     lambda x: np.gradient(TABLE, np.cumsum(np.abs(x)), axis=0, edge_order=2),
 ]
