@@ -151,6 +151,15 @@ def _print(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -
     return NONE
 
 
+def _operator(op: Any) -> Handler:
+    """A call of ``operator.add`` and the like is ``x + y``."""
+
+    def handler(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
+        return expressions.binary(low, op, *args) if len(args) == 2 else NotImplemented
+
+    return handler
+
+
 def _pow(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
     if len(args) == 2:
         return expressions.binary(low, operator.pow, *args)
@@ -485,7 +494,7 @@ _HANDLERS: dict[Any, Handler] = {
         getattr(operator, f"i{name}"): _augmented(getattr(operator, name))
         for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
     },
-    operator.pow: _pow,
+    **{op: _operator(op) for op in expressions.BINARY.values()},
     math.pow: static_only(math.pow),
     divmod: static_only(divmod),
     issubclass: static_only(issubclass),

@@ -151,7 +151,7 @@ def _call_known(
     low: Lowering, function: Any, args: list[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
     library = low.session.library
-    if _is_of_numpy(function):
+    if _may_take_out(function):
         args, keywords, out = _without_out(function, args, keywords)
         if out is not None and _draws(function):  # its shape says how many numbers are drawn
             low.refuse(*refusal("out argument", name=function.__name__))
@@ -282,17 +282,17 @@ def _without_out(
     return args, rest, out
 
 
-def _is_of_numpy(function: Any) -> bool:
+def _may_take_out(function: Any) -> bool:
     if isinstance(function, np.ufunc) or isinstance(getattr(function, "__self__", None), np.ufunc):
         return True
     owner = getattr(function, "__objclass__", function)
     module = getattr(owner, "__module__", None) or ""
-    return module.partition(".")[0] == "numpy"
+    return module.partition(".")[0] in ("numpy", "scipy")
 
 
 @functools.cache
 def _place_of_out(function: Any) -> int | None:
-    """Where a function of NumPy takes ``out`` by position."""
+    """Where a function takes ``out`` by position."""
     if isinstance(function, np.ufunc):
         return function.nin
     names = _parameters(function)

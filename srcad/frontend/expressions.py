@@ -73,7 +73,7 @@ from srcad.ir.types import (
 )
 from srcad.ir.types import NONE as NONE_TYPE
 
-BINARY = {
+BINARY: dict[Any, Any] = {
     gast.Add: operator.add,
     gast.Sub: operator.sub,
     gast.Mult: operator.mul,

@@ -57,6 +57,7 @@ from srcad.runtime.spectra import (
     require_settled_where_used,
     settled,
 )
+from srcad.runtime.zeta import zeta_by_exponent
 
 __all__ = [
     "FAR",
@@ -123,4 +124,5 @@ __all__ = [
     "transposed_subscripts",
     "unbroadcast",
     "zeros_like",
+    "zeta_by_exponent",
 ]

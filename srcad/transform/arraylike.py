@@ -10,7 +10,8 @@ only.  Arguments that are sequences of arrays (``np.concatenate``) stay what the
 
 from __future__ import annotations
 
-from functools import partial
+import inspect
+from functools import cache, partial
 from typing import Any, NoReturn
 
 import numpy as np
@@ -45,6 +46,9 @@ def rewritten(
     low: Lowering, function: Any, args: list[Abstract], keywords: dict[str, Abstract]
 ) -> Any:
     """The result of a call that is made in other words; NotImplemented for one that is not."""
+    rest = without_defaults(function, keywords)
+    if rest.keys() != keywords.keys():
+        return calls.call(low, Static(function), args, rest)
     if isinstance(function, np.ufunc) and keywords:
         plain, rest = without_dtype(low, function, args, keywords)
         if rest.keys() != keywords.keys():
@@ -55,6 +59,36 @@ def rewritten(
         return calls.call(low, Static(function), made, named)
     found = with_arrays(low, function, args, keywords)
     return composed(low, function, args, keywords) if found is NotImplemented else found
+
+
+def without_defaults(function: Any, keywords: dict[str, Abstract]) -> dict[str, Abstract]:
+    """The keywords but for those that no rule takes, and that are what they are by default."""
+    rule = (rules.lookup_composition(function) or rules.lookup(function)) if keywords else None
+    if rule is None:
+        return keywords
+    taken = rule.parameters.parameters.values()
+    if any(p.kind is p.VAR_KEYWORD for p in taken):
+        return keywords
+    names, defaults = {p.name for p in taken}, _defaults(function)
+
+    def is_default(name: str, value: Abstract) -> bool:
+        if name in names or name not in defaults or not isinstance(value, Static):
+            return False
+        default = defaults[name]
+        return type(value.value) is type(default) and value.value == default
+
+    return {name: value for name, value in keywords.items() if not is_default(name, value)}
+
+
+@cache
+def _defaults(function: Any) -> dict[str, Any]:
+    """What the arguments of a function are that are not given, as far as that is plain."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return {}
+    plain = (type(None), bool, int, float, str)
+    return {p.name: p.default for p in parameters if type(p.default) in plain}
 
 
 def composed(
@@ -79,7 +113,7 @@ def composed(
     except Unreachable:  # the body raises for such arguments
         if low.internal:
             raise
-        _refuse(low, function, _reason(low))
+        _refuse(low, function, reason_given(low))
     if isinstance(found, Static) and found.value is NotImplemented:
         return NotImplemented
     if rule.of_view and not isinstance(found, ArrayRef):
@@ -102,7 +136,7 @@ _TAKE_FUNCTIONS = {np.vectorize}
 """What is written out for the functions it is given, whether there is data or not."""
 
 
-def _reason(low: Lowering) -> str:
+def reason_given(low: Lowering) -> str:
     """What the error says that was about to be raised."""
     op = low.builder.ops[-1]
     error = op.args[0] if isinstance(op, Effect) and op.args else None
@@ -169,7 +203,8 @@ def without_dtype(
         kind = value.type if isinstance(value, Value) else None
         if isinstance(kind, (Array, NumPyScalar)) and kind.dtype == np.dtype(wanted.value):
             return value
-        if isinstance(value, Static) and rules.is_literal(value.value):
+        literal = isinstance(value, Static) and rules.is_literal(value.value)
+        if literal and np.issubdtype(wanted.value, np.inexact):
             return value
         return calls.call(low, Static(np.asarray), [value, wanted], {})
 

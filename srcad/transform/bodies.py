@@ -168,7 +168,8 @@ def inline(
         place = place_of(before)
         raise MissingRule(
             place,
-            f"the derivative of {body.__name__} is not known for these arguments",
+            f"the derivative of {body.__name__} is not known for these arguments"
+            f"{arraylike.reason_given(low)}",
             "cut it with srcad.stop_gradient if it does not matter, or declare a rule",
         ) from None
     builder.loc = before

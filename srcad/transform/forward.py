@@ -51,6 +51,7 @@ from srcad.ir.types import (
     TupleType,
     Type,
     dims_of,
+    is_complex,
     is_differentiable,
     may_hide,
     same_shape,
@@ -282,7 +283,7 @@ class Pusher:
             return part
         sequence = isinstance(atom_type(part), (ListType, TupleType))
         if (rule.elementwise and not sequence) or isinstance(atom_type(part), Number):
-            return Literal(0.0)
+            return Literal(0j if is_complex(atom_type(part)) else 0.0)
         if not is_differentiable(atom_type(part)):
             if isinstance(atom_type(part), Array):
                 return b.apply(np.zeros_like, part)

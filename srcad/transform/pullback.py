@@ -501,6 +501,8 @@ def _is_zero(atom: Any, inner: Builder) -> bool:
     """Whether an atom is zero by construction: the differential of what has none is."""
     if isinstance(atom, Literal):
         return not isinstance(atom.value, (int, float, complex)) or atom.value == 0
+    if not isinstance(atom, Value):  # an argument that is not given
+        return True
     op = inner.definition(atom)
     if op is None:
         return False
