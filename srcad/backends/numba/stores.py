@@ -27,6 +27,7 @@ from srcad.ir import (
     If,
     Items,
     Literal,
+    Op,
     Range,
     Stream,
     Value,
@@ -82,6 +83,39 @@ class Stores:
         """The arrays of a tape, and of those that it keeps, before its loop."""
         self.counts[tape] = outer = self._count(tape, writer)
         self._allocate_one(tape, outer, writer)
+
+    def empty(self, tape: Tape) -> None:
+        """Let a tape, and what it keeps, start at its beginning."""
+        self.states[tape].top = ZERO
+        for child in tape.children:
+            self.empty(child)
+
+    def can_stand_before(self, tape: Tape, op: Op) -> bool:
+        """Whether the arrays of a tape can be made before a loop around it, once for all rounds."""
+        if any(dtype_of_number(kind) is None for kind in tape.kept.values()):
+            return False
+        if not isinstance(tape.loop, For):
+            return False
+        if tape.parent is not None and self._is_run_again(tape, tape.parent):
+            return False
+        stream = shortest(tape.loop)
+        if not isinstance(stream, Range) or not all(
+            self._is_there(a, op) for a in stream_atoms(stream)
+        ):
+            return False
+        return all(self.can_stand_before(child, op) for child in tape.children)
+
+    def _is_there(self, atom: Atom, op: Op) -> bool:
+        """Whether a value is there before an operation."""
+        if not isinstance(atom, Value):
+            return True
+        block = self.found.places.block_of[op]
+        if not self.found.places.sees(block, atom):
+            return False
+        made = self.found.places.made.get(atom)
+        if made is None or self.found.places.block_of[made] is not block:
+            return True
+        return block.ops.index(made) < block.ops.index(op)
 
     def _allocate_one(self, tape: Tape, size: Atom | None, writer: Writer) -> None:
         if size is not None:

@@ -14,7 +14,8 @@ counter of the loop, a slice or an index made of it, a part of an argument.
 
 The tape of a loop within a loop is a stretch of arrays that are made once, before the outer loop:
 the outer tape keeps where it starts and ends.  Where the number of items is not known beforehand
-the arrays grow, to twice their size.  A tape of which something else is asked stays a list.
+the arrays grow, to twice their size.  What each round of a loop keeps for itself is written where
+that of the last round was.  A tape of which something else is asked stays a list.
 """
 
 from __future__ import annotations
@@ -135,7 +136,7 @@ class _Rewriter:
         match op:
             case Apply(callee=callee) if callee is make_list and (tape := tape_of(op.result)):
                 if tape.parent is None:
-                    self.stores.allocate(tape, writer)
+                    self._start(tape, writer)
                 top = self.stores.states[tape].top
                 self.stretches[op.result] = _Stretch(top, top)
             case Apply(callee=callee, args=(Value() as target, *_)) if (
@@ -151,8 +152,10 @@ class _Rewriter:
             case Update() if tape := tape_of(op.target):
                 self._append(op, tape, writer)
             case For():
+                self._stand_before(op, writer)
                 self._for(op, writer)
             case While():
+                self._stand_before(op, writer)
                 self._while(op, writer)
             case If():
                 self._if(op, writer)
@@ -160,6 +163,21 @@ class _Rewriter:
                 writer.ops.append(map_blocks(self._outside(op), self._block))
             case _:
                 writer.ops.append(map_atoms(op, self._read, lambda v: v))
+
+    def _start(self, tape: Tape, writer: Writer) -> None:
+        """Memory for a tape; what a loop has been given it writes again in each round."""
+        if tape in self.stores.states:
+            self.stores.empty(tape)
+        else:
+            self.stores.allocate(tape, writer)
+
+    def _stand_before(self, op: For | While, writer: Writer) -> None:
+        """Make the memory of tapes that each round of a loop has for itself."""
+        for tape in self.appending.get(op, ()):
+            own = tape.parent is None and tape not in self.stores.states
+            around = self.found.places.around(self.found.places.block_of[tape.creation])
+            if own and op in around and self.stores.can_stand_before(tape, op):
+                self.stores.allocate(tape, writer)
 
     def _outside(self, op: With | Try) -> With | Try:
         """With what it reads itself; no tape is written in its blocks."""
