@@ -494,6 +494,19 @@ def einsum_by_stacks(T):
     return np.sum(np.einsum("bij,bik->bjk", T, T) ** 2)
 
 
+@case(X, 3)
+def both_triangles_by_rows(X, n):
+    C = np.eye(n)
+    for i in range(n - 1):
+        C[i + 1 :, i] = C[i, i + 1 :] = X[:, i] @ X[:, i + 1 :]
+    return np.sum(C * C) + C[0] @ C[1]
+
+
+@case(x, X)
+def outer_of_ufuncs(x, X):
+    return np.sum(np.add.outer(x, X) ** 2 * np.minimum.outer(x, X) - np.multiply.outer(x, X))
+
+
 @case(X, X[::-1] ** 2)
 def vdot_of_matrices(X, Y):
     return np.vdot(X * X, Y) + np.vdot(X, Y.T) + np.vdot(X[0], Y[1])

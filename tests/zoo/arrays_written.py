@@ -468,18 +468,6 @@ def steps_from_buffer_to_buffer(x, n):
 
 
 @case((V, 3))
-def buffers_swapped_and_kept(x, n):
-    old = x * 1.0
-    for _ in range(n):
-        new = np.zeros_like(x)
-        for k in range(1, len(x)):
-            new[k] = old[k] * x[k - 1]
-            old[k - 1] = old[k] + new[k - 1]
-        old, x = new, old
-    return old * x + x
-
-
-@case((V, 3))
 def rebound_in_a_loop(x, n):
     u = x * 1.0
     for _ in range(n):

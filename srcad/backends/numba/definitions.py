@@ -429,6 +429,18 @@ def einsum(subscripts, *operands, optimize=False):
 # ---- functions of elements
 
 
+def define_outer(ufunc: np.ufunc) -> None:
+    """Declare a function of each element of one array with each of another."""
+
+    @define(ufunc.outer)
+    def outer(A, B):
+        return ufunc(A[(..., *(None,) * np.ndim(B))], B) if np.ndim(A) > 0 else ufunc(A, B)
+
+
+for _ufunc in (np.add, np.subtract, np.multiply):
+    define_outer(_ufunc)
+
+
 @define(np.sinc)
 def sinc(x):
     y = np.pi * np.where(x == 0, 1e-20, x)

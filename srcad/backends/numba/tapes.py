@@ -24,9 +24,11 @@ import operator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from srcad.backends.numba.stores import Stores, mapped
 from srcad.backends.numba.taped import Tape, Tapes
-from srcad.backends.numba.writing import MINUS_ONE, ONE, ZERO, Writer, is_int
+from srcad.backends.numba.writing import MINUS_ONE, ONE, ZERO, Writer, is_int, rewritten
 from srcad.ir import (
     Apply,
     Atom,
@@ -49,16 +51,49 @@ from srcad.ir.core import make_list, make_tuple
 from srcad.ir.types import (
     INT,
     Array,
+    TupleType,
 )
-from srcad.ir.walk import blocks, map_atoms, map_blocks, values_read
+from srcad.ir.walk import all_ops, blocks, map_atoms, map_blocks, values_read
 
 
 def tapes_to_arrays(function: Function) -> Function:
     """The function with its tapes as arrays."""
+    function = _sizes_apart(function)
     found = Tapes(function)
     if not found.tapes:
         return function
     return _Rewriter(found).function()
+
+
+def _sizes_apart(function: Function) -> Function:
+    """The function with shapes that go into tuples as tuples of sizes: those are numbers."""
+    packed = {
+        atom
+        for op in all_ops(function.body)
+        if isinstance(op, Apply) and op.callee is make_tuple
+        for atom in op.args
+    }
+
+    def block(old: Block) -> Block:
+        return rewritten(old, each)
+
+    def each(op: Op, writer: Writer) -> None:
+        if (
+            not isinstance(op, Apply)
+            or op.callee not in (np.shape, np.ndarray.shape)
+            or op.result not in packed
+            or not isinstance(op.result.type, TupleType)
+        ):
+            writer.ops.append(map_blocks(op, block))
+            return
+        shape = writer.apply(op.callee, *op.args, kind=op.result.type, loc=op.loc)
+        sizes = tuple(
+            writer.apply(operator.getitem, shape, Literal(k), kind=kind)
+            for k, kind in enumerate(op.result.type.items)
+        )
+        writer.ops.append(Apply(make_tuple, sizes, (), op.result, op.loc))
+
+    return replace(function, body=block(function.body)) if packed else function
 
 
 # ---- the tape written out
@@ -177,7 +212,7 @@ class _Rewriter:
             own = tape.parent is None and tape not in self.stores.states
             around = self.found.places.around(self.found.places.block_of[tape.creation])
             if own and op in around and self.stores.can_stand_before(tape, op):
-                self.stores.allocate(tape, writer)
+                self.stores.allocate(tape, writer, op)
 
     def _outside(self, op: With | Try) -> With | Try:
         """With what it reads itself; no tape is written in its blocks."""
