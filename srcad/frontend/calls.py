@@ -321,6 +321,10 @@ def primitive(
     if builtin.hashable(function) and function in _AXES:
         args = [a if k < _AXES[function] else _axes(low, a) for k, a in enumerate(args)]
         keywords = {k: _axes(low, v) if k in _NAMES_OF_AXES else v for k, v in keywords.items()}
+    if "shape" in keywords and not args and function in _OF_A_SHAPE:
+        first = [name for name in ("shape", "fill_value") if name in keywords]
+        args = [keywords[name] for name in first]
+        keywords = {k: v for k, v in keywords.items() if k not in first}
     pure = library.is_known(function) or _is_pure(function)
     take = low.peek if pure else low.atom
     atoms = [take(a) for a in args]
@@ -360,6 +364,10 @@ _AXES = {
 }  # fmt: skip
 """Functions that may be given axes in lists, and the position from which on they are."""
 _NAMES_OF_AXES = ("axes", "source", "destination")
+
+
+_OF_A_SHAPE = {np.empty, np.zeros, np.ones, np.full}
+"""Functions whose first argument is a shape: it is that by whatever name it is given."""
 
 
 def _axes(low: Lowering, value: Abstract) -> Abstract:

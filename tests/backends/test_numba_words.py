@@ -502,6 +502,18 @@ def both_triangles_by_rows(X, n):
     return np.sum(C * C) + C[0] @ C[1]
 
 
+@case(x)
+def shapes_by_name(x):
+    y = np.ndarray((len(x), 2), dtype=x.dtype)
+    y[:, 0] = x * x
+    z = np.empty(shape=len(x))
+    z[:] = np.sin(x)
+    y[:, 1] = z * x
+    w = np.zeros(shape=(len(x), 2), dtype=float)
+    w[:, 1] = x
+    return np.sum(y * w + np.full(fill_value=2.0, shape=(len(x), 2)) * w)
+
+
 @case(x, X)
 def outer_of_ufuncs(x, X):
     return np.sum(np.add.outer(x, X) ** 2 * np.minimum.outer(x, X) - np.multiply.outer(x, X))
