@@ -440,6 +440,13 @@ def _numpy_cast(cls: Any) -> Handler:
     return handler
 
 
+def _ndarray(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
+    """``np.ndarray(shape, dtype)``: without a buffer it is ``np.empty``."""
+    if len(args) > 2 or not set(keywords) <= {"shape", "dtype"}:
+        return NotImplemented
+    return calls.call(low, Static(np.empty), args, keywords)
+
+
 def _super(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
     if args:
         cls, receiver = args
@@ -517,6 +524,7 @@ _HANDLERS: dict[Any, Handler] = {
     np.promote_types: static_only(np.promote_types),
     np.can_cast: static_only(np.can_cast),
     np.float64: _numpy_cast(np.float64),
+    np.ndarray: _ndarray,
     np.nan_to_num: _nan_to_num,
     functools.wraps: _wraps,
     functools.lru_cache: _lru_cache,

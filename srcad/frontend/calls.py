@@ -319,6 +319,13 @@ def primitive(
 ) -> Abstract:
     """A call that is not looked into."""
     library = low.session.library
+    if hashable(function) and function in _AXES:
+        args = [a if k < _AXES[function] else _axes(low, a) for k, a in enumerate(args)]
+        keywords = {k: _axes(low, v) if k in _NAMES_OF_AXES else v for k, v in keywords.items()}
+    if "shape" in keywords and not args and function in _OF_A_SHAPE:
+        first = [name for name in ("shape", "fill_value") if name in keywords]
+        args = [keywords[name] for name in first]
+        keywords = {k: v for k, v in keywords.items() if k not in first}
     pure = library.is_known(function) or _is_pure(function)
     take = low.peek if pure else low.atom
     atoms = [take(a) for a in args]
@@ -350,6 +357,29 @@ _WRITING = {
     heapq.heappushpop,
 }
 """What writes into an array or a list and is not among ``arrays.WRITERS``."""
+
+
+_AXES = {
+    np.tensordot: 2, np.linalg.tensordot: 2, np.transpose: 1, np.ndarray.transpose: 1,
+    np.moveaxis: 1,
+}  # fmt: skip
+"""Functions that may be given axes in lists, and the position from which on they are."""
+_NAMES_OF_AXES = ("axes", "source", "destination")
+
+
+_OF_A_SHAPE = {np.empty, np.zeros, np.ones, np.full}
+"""Functions whose first argument is a shape: it is that by whatever name it is given."""
+
+
+def _axes(low: Lowering, value: Abstract) -> Abstract:
+    """Axes in a list, as a tuple if they are known: then the rank of the result is known."""
+    if isinstance(value, Static):
+        return value
+    items = containers.items_of(low, value)
+    known = None if items is None else [_axes(low, item) for item in items]
+    if known is None or not all(isinstance(k, Static) for k in known):
+        return value
+    return Static(tuple(k.value for k in known if isinstance(k, Static)))
 
 
 def _writes(function: Any) -> bool:
