@@ -20,7 +20,7 @@ from srcad import runtime
 from srcad.ir import Apply, Block, Function, Literal, Op, Value
 from srcad.ir.core import select
 from srcad.ir.infer import result_type
-from srcad.ir.types import Array
+from srcad.ir.types import Number, NumPyScalar
 from srcad.ir.walk import map_blocks
 
 
@@ -43,7 +43,7 @@ def _block(block: Block) -> Block:
 
 def _divisor(op: Apply) -> list[Op]:
     (radius,) = op.args
-    choose = np.where if isinstance(op.result.type, Array) else select
+    choose = select if isinstance(op.result.type, (Number, NumPyScalar)) else np.where
     test = _call(op, operator.eq, radius, Literal(0))
     return [test, replace(op, callee=choose, args=(test.result, Literal(1), radius))]
 

@@ -604,8 +604,8 @@ def pull_accumulate(op: Accumulate, ct: Atom, adjoints: Adjoints) -> None:
     """The transpose of ``target[index] += term``."""
     b = adjoints.builder
     if isinstance(op.term, Value) and is_differentiable(op.term.type):
-        if op.index is None:
-            term = ct
+        if op.index is None or isinstance(atom_type(ct), (Number, NumPyScalar)):
+            term = ct  # the adjoint of an array without axes may be a number
         elif isinstance(atom_type(ct), DictType):
             term = dict_item(b, ct, op.index, op.term)
         else:
