@@ -1498,3 +1498,13 @@ def test_what_is_only_asked_for_its_shape_is_not_kept():
     _, saved = pair.forward.run(np.ones((2, 3)))
     assert all(isinstance(part, (int, tuple)) for part in saved)
     close(pair.reverse.run(saved, np.ones(3)), (np.array([[2.0, 1, 1], [1, 2, 2]]),))
+
+
+def test_the_item_of_an_array_without_axes_twice():
+    def f(x):
+        return x.item() ** 3 + np.sum(x)
+
+    x = np.array(1.5)
+    assert srcad.grad(srcad.grad(f))(x) == 9.0
+    assert srcad.jacrev(srcad.grad(f))(x) == 9.0
+    assert srcad.hessian(f)(x) == 9.0

@@ -51,6 +51,7 @@ from srcad.ir.numbers import (
 from srcad.ir.sharing import SHAPE, views
 from srcad.ir.simplify import SIMPLIFY
 from srcad.ir.simplify.defaults import without_defaults
+from srcad.ir.simplify.masks import is_masked
 from srcad.ir.simplify.shapes import plain_index, shape_root
 from srcad.ir.simplify.shortcuts import leading_axes, repeated_number, scalar_of
 from srcad.ir.types import (
@@ -338,6 +339,7 @@ class Builder:
         version = Value(hint or (target.hint if isinstance(target, Value) else ""), kind)
         op = Accumulate(target, index, term, version, self.loc)
         self._accumulations[version] = op
+        version.masked = is_masked(self, version)
         self._add(op)
         return version
 

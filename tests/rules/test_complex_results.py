@@ -33,6 +33,11 @@ A = np.array([[-1.3, 0.2], [0.1, -2.0]])
         (lambda a: np.abs(linalg.logm(a)).sum(), A),
         (lambda a: np.abs(linalg.fractional_matrix_power(a, 0.5)).sum(), A),
         (lambda x: np.sum(np.abs(np.emath.sqrt(x)) + np.emath.log(x).imag), np.array([-2.0, 3.0])),
+        (lambda x: np.sum(np.abs(np.emath.power(x, 0.5)) ** 3), np.array([-2.0, 3.0])),
+        (lambda x: np.sum(np.abs(np.emath.arccos(x))), np.array([-2.0, 3.0])),
+        (lambda x: np.sum(np.abs(np.poly(x + 1j)) ** 2), np.array([-2.0, 3.0])),
+        (lambda x: np.sum(np.abs(np.poly(x * np.array([1j, -1j]))) ** 2), np.array([3.0, 3.0])),
+        (lambda a: np.sum(np.abs(np.poly(a * (1 + 1j))) ** 2), A),
     ],
 )
 def test_gradients_are_real_and_right(function, x):
