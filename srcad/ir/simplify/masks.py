@@ -24,6 +24,7 @@ from srcad.ir.core import (
 )
 from srcad.ir.infer import atom_type
 from srcad.ir.numbers import is_real_number, number_of
+from srcad.ir.sharing import SHAPE
 from srcad.ir.simplify.shortcuts import is_bounded, is_off_zero
 from srcad.ir.types import Array, Number, NumPyScalar, dtype_of, is_complex
 
@@ -218,11 +219,13 @@ def may_be_infinite(b: Builder, x: Atom, depth: int = _DEPTH) -> bool:
 
 
 def _is_count(b: Builder, x: Atom) -> bool:
-    """Whether a divisor counts, as what shares of equal values are divided by."""
+    """Whether a divisor counts: entries, as for a mean, or equal values, as for their shares."""
     op = b.origin(x)
-    if op is None or op.callee not in (np.sum, np.ndarray.sum):
-        return False
-    return dtype_of(atom_type(op.args[0])) == "bool"
+    if op is not None and op.callee is operator.getitem:
+        op = b.origin(op.args[0])
+    if op is None or op.callee in SHAPE:
+        return op is not None
+    return op.callee in (np.sum, np.ndarray.sum) and dtype_of(atom_type(op.args[0])) == "bool"
 
 
 def simplify_excess(b: Builder, x: Atom, total: Atom) -> Atom | None:
