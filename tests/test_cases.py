@@ -1573,3 +1573,13 @@ def test_namespaces_are_read_as_they_are_now_and_not_compared():
         srcad.grad(lambda x: x if SimpleNamespace(x=x) == settings else -x)(3.0)
     with pytest.raises(srcad.errors.UnsupportedSyntax, match="not made here"):
         srcad.grad(lambda x: setattr(settings, "rate", x) or x)(3.0)
+
+
+def test_the_item_of_an_array_without_axes_twice():
+    def f(x):
+        return x.item() ** 3 + np.sum(x)
+
+    x = np.array(1.5)
+    assert srcad.grad(srcad.grad(f))(x) == 9.0
+    assert srcad.jacrev(srcad.grad(f))(x) == 9.0
+    assert srcad.hessian(f)(x) == 9.0

@@ -53,6 +53,7 @@ from srcad.ir.numbers import (
 from srcad.ir.sharing import SHAPE, views
 from srcad.ir.simplify import SIMPLIFY
 from srcad.ir.simplify.defaults import without_defaults
+from srcad.ir.simplify.masks import is_masked
 from srcad.ir.simplify.shapes import plain_index, shape_root
 from srcad.ir.simplify.shortcuts import leading_axes, repeated_number, scalar_of
 from srcad.ir.types import (
@@ -347,6 +348,7 @@ class Builder:
         version = Value(name, kind)
         op = Accumulate(target, index, term, version, self.loc)
         self._accumulations[version] = op
+        version.masked = is_masked(self, version)
         self._add(op)
         return version
 

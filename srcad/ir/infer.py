@@ -174,7 +174,7 @@ def _type_of_call(
         found = _cut_where_known(found, args[1])
     if callee in _VARYING:
         found = without_sizes(found)
-    if _complex_by_values(callee) and isinstance(found, Array) and not is_complex(found):
+    if _complex_by_values(callee, atoms) and isinstance(found, Array) and not is_complex(found):
         found = Array(None, found.dims)
     if found == UNKNOWN and callee in _OF_SHAPES:
         found = reshaped_type(*args)
@@ -295,10 +295,12 @@ _VARYING = {
 """What makes arrays of sizes that samples do not show: few zeros are in them."""
 
 
-def _complex_by_values(callee: Callable[..., Any]) -> bool:
-    """Whether the values of real arguments decide if the result is complex: samples do not tell."""
+def _complex_by_values(callee: Callable[..., Any], atoms: tuple[Atom, ...]) -> bool:
+    """Whether the values of arguments decide if the result is complex: samples do not tell."""
     if callee in (np.roots, runtime.frechet):
         return True
+    if callee is np.poly:  # real for pairs of conjugate roots
+        return any(is_complex(atom_type(a)) for a in atoms)
     module = getattr(callee, "__module__", None) or ""
     return module.startswith("scipy.linalg") and callee.__name__ in _MATRIX_FUNCTIONS
 

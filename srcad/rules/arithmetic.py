@@ -132,6 +132,15 @@ def absolute(x, *, dx, out):
     return np.sign(x) * dx
 
 
+@differential(np.sign)
+def sign(x, *, dx, out):
+    """Of a complex number its direction, at 0 with derivative 0. Of a real one a constant."""
+    if not np.iscomplexobj(x):
+        return 0
+    r = off_zero(np.abs(x))
+    return 1j * np.imag(np.conj(out) * dx) * out / r
+
+
 @differential(getattr(math, "fma", None))
 def fma(x, y, z, *, dx, dy, dz):
     return x * dy + y * dx + dz

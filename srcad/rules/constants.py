@@ -47,7 +47,7 @@ constant(
 constant(np.ndarray.any, np.ndarray.all, np.generic.any, np.generic.all)
 
 # steps
-constant(*_named(np, "floor ceil trunc rint fix sign floor_divide round around spacing digitize"))
+constant(*_named(np, "floor ceil trunc rint fix floor_divide round around spacing digitize"))
 constant(np.ndarray.round, np.generic.round)
 
 # integers and bits

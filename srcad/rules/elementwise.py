@@ -97,14 +97,24 @@ def tan(x, *, dx, out):
     return (1 + out * out) * dx
 
 
+def root_of_one_less_square(x):
+    """`sqrt(1 - x * x)`, on a cut from the side that the sign of a zero tells.
+
+    `1 - x` and `1 + x` lose the sign of a zero imaginary part, `x - 1` and `x - -1` keep it.
+    """
+    if np.iscomplexobj(x):
+        return np.sqrt(-((x - 1) * (x - -1)))
+    return np.sqrt((1 - x) * (1 + x))
+
+
 @differential(np.arcsin, math.asin, cmath.asin, domain="unit")
 def arcsin(x, *, dx):
-    return over(dx, np.sqrt((1 - x) * (1 + x)))
+    return over(dx, root_of_one_less_square(x))
 
 
 @differential(np.arccos, math.acos, cmath.acos, domain="unit")
 def arccos(x, *, dx):
-    return -over(dx, np.sqrt((1 - x) * (1 + x)))
+    return -over(dx, root_of_one_less_square(x))
 
 
 @differential(np.arctan, math.atan, cmath.atan)
@@ -137,14 +147,15 @@ def tanh(x, *, dx, out):
 @differential(np.arcsinh, math.asinh, cmath.asinh)
 def arcsinh(x, *, dx):
     if np.iscomplexobj(x):
-        return dx / np.sqrt(x * x + 1)
+        return dx / np.sqrt(x * x - -1)  # x * x + 1 loses the sign of a zero on the cuts
     return dx / np.hypot(x, 1)  # the square of large numbers is infinite
 
 
 @differential(np.arccosh, math.acosh, cmath.acosh, domain="above one")
 def arccosh(x, *, dx):
     # Two roots: sqrt(x * x - 1) is on the wrong branch for complex x in the left half plane.
-    return over(dx, np.sqrt(x - 1) * np.sqrt(x + 1))
+    # And x + 1 loses the sign of a zero on the cut.
+    return over(dx, np.sqrt(x - 1) * np.sqrt(x - -1 if np.iscomplexobj(x) else x + 1))
 
 
 @differential(np.arctanh, math.atanh, cmath.atanh, domain="unit")

@@ -45,13 +45,17 @@ def characteristic_polynomial(seq_of_zeros):
 
 
 @differential(np.poly)
-def poly(seq_of_zeros, *, dseq_of_zeros):
-    """Each coefficient is linear in each root; of the others there is a polynomial, too."""
+def poly(seq_of_zeros, *, dseq_of_zeros, out):
+    """Each coefficient is linear in each root; of the others there is a polynomial, too.
+
+    Of pairs of conjugate roots the result is real, and so is its change.
+    """
     n = np.size(seq_of_zeros)
     kind = np.result_type(seq_of_zeros)
     others = np.array([np.poly(np.delete(seq_of_zeros, k)) for k in range(n)]).astype(kind)
     change = -(dseq_of_zeros @ np.reshape(others, (n, n)))
-    return np.concatenate((np.zeros(1, kind), change))
+    whole = np.concatenate((np.zeros(1, kind), change))
+    return whole if np.iscomplexobj(out) else np.real(whole)
 
 
 @composition(np.polyfit, wrt=("x", "y", "w"))

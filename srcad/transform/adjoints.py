@@ -323,8 +323,6 @@ class Adjoints:
             current = spaces.widened(self.builder, current, target, whole)
             current = self.builder.apply_typed(list, (current,), spaces.tangent_type(whole), hint)
         added = self.with_term(target, self.builder, current, index, term, hint)
-        if state is None and isinstance(added.type, Array):
-            added.masked = True
         if self.is_ordered(current):
             self.ordered.add(added)
         self.states[target] = self._made(added)

@@ -281,6 +281,8 @@ class Pusher:
             return found
         if isinstance(part, Literal) and not isinstance(part.value, (int, float, complex)):
             return part
+        if isinstance(part, Literal) and isinstance(part.value, complex) and part.value == 0:
+            return part  # `x + 0j` makes `x` complex, and its tangent
         sequence = isinstance(atom_type(part), (ListType, TupleType))
         if (rule.elementwise and not sequence) or isinstance(atom_type(part), Number):
             return Literal(0j if is_complex(atom_type(part)) else 0.0)

@@ -35,6 +35,7 @@ from srcad.ir.types import (
     TupleType,
     Type,
     Unknown,
+    dims_of,
     dtype_of,
     is_complex,
     is_differentiable,
@@ -250,7 +251,7 @@ class Transposer:
                         term = spaces.of_space(b, term, inner.type)
                     adjoints.add_part(target, k, term)
             return
-        term = low.atom(bar)
+        term = spaces.of_complex(b, low.atom(bar), bound.op.result.type, target.type)
         term = spaces.conform(b, term, target, elementwise=bound.rule.elementwise)
         adjoints.add(target, term)
 
@@ -374,6 +375,7 @@ class Transposer:
         for d, primal in wanted.items():
             bar = bars.take(d)
             if bar is not None:
+                bar = spaces.of_complex(b, bar, bound.op.result.type, primal.type)
                 bar = spaces.conform(b, bar, primal, elementwise=bound.rule.elementwise)
                 adjoints.add(primal, bar)
 
@@ -609,8 +611,8 @@ def pull_accumulate(op: Accumulate, ct: Atom, adjoints: Adjoints) -> None:
     """The transpose of ``target[index] += term``."""
     b = adjoints.builder
     if isinstance(op.term, Value) and is_differentiable(op.term.type):
-        if op.index is None:
-            term = ct
+        if op.index is None or dims_of(atom_type(ct)) == ():
+            term = ct  # the adjoint of an array without axes may be a number
         elif isinstance(atom_type(ct), DictType):
             term = dict_item(b, ct, op.index, op.term)
         else:

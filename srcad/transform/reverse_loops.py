@@ -34,6 +34,7 @@ from srcad.ir import (
 )
 from srcad.ir.build import Builder
 from srcad.ir.core import literal_values, make_list, make_tuple
+from srcad.ir.simplify.masks import is_masked
 from srcad.ir.types import INT, Array, ListType, Number, TupleType, Type, dims_of
 from srcad.ir.walk import free_values, rename_values, results
 from srcad.options import Options
@@ -75,8 +76,13 @@ class LoopAdjoints(Adjoints):
         if value in self.inside:
             return None
         if value not in self.carried:
-            hint = spaces.value_hint(value, "_bar")
-            self.carried[value] = Value(hint, spaces.tangent_type(value.type))
+            param = Value(spaces.value_hint(value, "_bar"), spaces.tangent_type(value.type))
+            assert self.outer is not None
+            before = self.outer.get(value)
+            param.masked = isinstance(param.type, Array) and (
+                before is None or is_masked(self.outer.builder, before)
+            )
+            self.carried[value] = param
         return self.carried[value]
 
 
@@ -175,6 +181,7 @@ class LoopPlan:
                 and (sequence not in child.carried)
             ):
                 made = Value(spaces.value_hint(sequence, "_bar"), spaces.tangent_type(kind))
+                made.masked = is_masked(child.builder, bar)
                 self.appended[k] = (made, child.builder.update(list.append, made, bar))
                 continue
             index: Atom = self._position()
@@ -238,6 +245,7 @@ class LoopPlan:
         for value, param in accumulated:
             state = child.states.get(value)
             ends.append(param if state is None else child.atom(state, value))
+            param.masked = param.masked and is_masked(child.builder, ends[-1])
         ends += [version for _, version in self.appended.values()]
         ends += self.restored.values()
         body = prune_block(child.builder.block((), tuple(ends)))
@@ -405,7 +413,7 @@ class LoopPlan:
             *(op.carried[k] for k in self.memory),
         )
         outcomes = tuple(
-            Value(p.hint, _before(p.type, before))
+            Value(p.hint, _before(p.type, before), masked=p.masked)
             for p, before in zip(block.params[len(streams) :], befores, strict=True)
         )
         b.append(For(streams, tuple(inits), block, outcomes, False, b.loc))

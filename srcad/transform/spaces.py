@@ -15,7 +15,6 @@ from srcad.ir import Atom, Literal, Value
 from srcad.ir.build import Builder
 from srcad.ir.core import make_dict, make_list, make_tuple
 from srcad.ir.infer import atom_type
-from srcad.ir.simplify.masks import is_masked
 from srcad.ir.simplify.shapes import simplify_unbroadcast
 from srcad.ir.types import (
     COMPLEX,
@@ -210,8 +209,6 @@ def add(b: Builder, x: Atom, y: Atom, like: Atom, hint: str = "") -> Atom:
     if kind == NONE:
         return y
     total = b.accumulate(x, None, y, hint)
-    if is_masked(b, x) and is_masked(b, y):
-        total.masked = True
     whole = atom_type(like)
     if isinstance(whole, Array) and kind == whole and dtype_of(atom_type(y)) == whole.dtype:
         total.type = whole  # whatever sizes of a term are not known: it is an adjoint of the same
@@ -281,6 +278,15 @@ def conform(b: Builder, term: Atom, primal: Atom, *, elementwise: bool) -> Atom:
     if not elementwise:
         return of_space(b, term, kind)
     return match_dtype(b, _reduce(b, term, primal, kind), kind)
+
+
+def of_complex(b: Builder, term: Atom, result: Type, kind: Type) -> Atom:
+    """The real part of a term for a real argument of a complex result: its type may not tell."""
+    if not is_complex(result) or is_complex(kind) or dtype_of(atom_type(term)) is not None:
+        return term
+    if isinstance(atom_type(term), (Array, Unknown)) and dtype_of(kind) is not None:
+        return b.apply(np.real, term)
+    return term
 
 
 def of_space(b: Builder, term: Atom, kind: Type) -> Atom:

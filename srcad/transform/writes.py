@@ -100,6 +100,7 @@ def pull_write(op: Update, adjoints: Adjoints) -> None:
         check_view(b, bar, op)
         ordered = adjoints.is_ordered(bar)
         bar = b.update(operator.setitem, bar, op.args[0], Literal(0.0), path=op.path)
+        bar.masked = True
         adjoints.owned.add(bar)
         if ordered:
             adjoints.ordered.add(bar)

@@ -33,6 +33,11 @@ A = np.array([[-1.3, 0.2], [0.1, -2.0]])
         (lambda a: np.abs(linalg.logm(a)).sum(), A),
         (lambda a: np.abs(linalg.fractional_matrix_power(a, 0.5)).sum(), A),
         (lambda x: np.sum(np.abs(np.emath.sqrt(x)) + np.emath.log(x).imag), np.array([-2.0, 3.0])),
+        (lambda x: np.sum(np.abs(np.emath.power(x, 0.5)) ** 3), np.array([-2.0, 3.0])),
+        (lambda x: np.sum(np.abs(np.emath.arccos(x))), np.array([-2.0, 3.0])),
+        (lambda x: np.sum(np.abs(np.poly(x + 1j)) ** 2), np.array([-2.0, 3.0])),
+        (lambda x: np.sum(np.abs(np.poly(x * np.array([1j, -1j]))) ** 2), np.array([3.0, 3.0])),
+        (lambda a: np.sum(np.abs(np.poly(a * (1 + 1j))) ** 2), A),
     ],
 )
 def test_gradients_are_real_and_right(function, x):
@@ -42,3 +47,19 @@ def test_gradients_are_real_and_right(function, x):
         gradient = transform(function)(x)
         assert gradient.dtype == np.float64
         np.testing.assert_allclose(gradient, np.real(slopes), rtol=1e-7, atol=1e-8)
+
+
+def vectors_of_a_real_matrix(a):
+    w, v = np.linalg.eig(a)
+    k = np.argmax(np.real(w))
+    return np.real(w[k]) + np.abs(v[0, k]) ** 2
+
+
+@pytest.mark.parametrize("a", [A, A - 3.0 * A.T @ np.array([[0.0, 1.0], [-1.0, 0.0]])])
+def test_second_derivatives_through_what_may_be_complex(a):
+    """The adjoints of real eigenvectors are made complex on the way, and so are their tangents."""
+    step = 1e-6 * np.eye(a.size).reshape(-1, *a.shape)
+    gradient = srcad.grad(vectors_of_a_real_matrix)
+    slopes = np.reshape([(gradient(a + h) - gradient(a - h)) / 2e-6 for h in step], (*a.shape,) * 2)
+    found = srcad.hessian(vectors_of_a_real_matrix)(a)
+    np.testing.assert_allclose(found, np.moveaxis(slopes, (0, 1), (2, 3)), rtol=1e-6, atol=1e-7)

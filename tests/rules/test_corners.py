@@ -338,6 +338,31 @@ def test_select_of_a_pole_by_where():
     assert np.array_equal(x_bar, [0, 0.25])
 
 
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.sum(np.sqrt(np.maximum(x, 0.0))),
+        lambda x: np.sum(np.sqrt(np.clip(x, 0.0, 9.0))),
+        lambda x: np.sum(np.cbrt(x.clip(0.0))),
+        lambda x: np.sum(np.fmax(x, 0.0) ** 0.5),
+        lambda x: np.sum(np.sqrt(x * (x > 0))),
+        lambda x: np.sqrt(np.max(x) + 1.0) * np.sqrt(-np.minimum(x[0], 0.0)),
+        lambda x: np.sum(np.arccos(np.clip(-2 * x, -1.0, 1.0))),
+        lambda x: sum(math.sqrt(max(v, 0.0)) for v in x),
+        lambda x: np.sqrt(np.sort(x)[-1] - 1.5),
+    ],
+)
+def test_what_an_extremum_does_not_choose_does_no_harm_at_a_pole(f):
+    """The square root of a bound is constant below it, though its slope is infinite there."""
+    x = np.array([-1.0, 2.0])
+    steps = 1e-6 * np.eye(2)
+    wanted = [(f(x + h) - f(x - h)) / 2e-6 for h in steps]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        assert np.allclose(srcad.grad(f)(x), wanted, rtol=1e-8, atol=1e-9)
+        assert np.allclose(srcad.jacfwd(f)(x), wanted, rtol=1e-8, atol=1e-9)
+        assert np.allclose(srcad.hessian(f)(x), srcad.jacfwd(srcad.jacfwd(f))(x), rtol=1e-12)
+
+
 def test_equal_eigenvalues_count_only_where_vectors_are_used():
     rule = rules.lookup(np.linalg.eigh)
     a = np.eye(2)
@@ -375,6 +400,30 @@ def test_complex_convention():
     bars = run_transpose(rules.lookup(np.imag), np.ones(1), {"val": z}, None)
     assert np.array_equal(bars["val"], [-1j])
     assert np.allclose(slope(np.abs, z), 0.6)
+
+
+@pytest.mark.parametrize("function", [np.arcsin, np.arccos, np.arcsinh, np.arccosh])
+@pytest.mark.parametrize(
+    "z", [3 + 0j, complex(3, -0.0), -3 + 0j, complex(-3, -0.0), 3j, complex(0, -3), -3j]
+)
+def test_the_sign_of_a_zero_chooses_the_side_of_a_cut(function, z):
+    h = 1e-6
+    if z.real:
+        wanted = function(complex(z.real + h, z.imag)) - function(complex(z.real - h, z.imag))
+    else:
+        wanted = function(complex(z.real, z.imag + h)) - function(complex(z.real, z.imag - h))
+        wanted = wanted / 1j
+    wanted = wanted / (2 * h)
+    assert np.allclose(slope(function, np.array([z])), wanted, rtol=1e-9)
+
+
+def test_the_sign_of_a_complex_number_is_its_direction():
+    z = np.array([0.3 + 0.4j, 0j, -2.0 + 1e-3j])
+    for dz in (1.0, 1j):
+        wanted = (np.sign(z + 1e-6 * dz) - np.sign(z - 1e-6 * dz)) / 2e-6
+        wanted[1] = 0.0
+        assert np.allclose(srcad.jvp(np.sign, (z,), (dz * np.ones(3),))[1], wanted, rtol=1e-8)
+    assert np.array_equal(srcad.grad(lambda x: np.sum(np.sign(x) * x))(z.real), np.sign(z.real))
 
 
 def imaginary_part_of_a_real_sum_written(x):

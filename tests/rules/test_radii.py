@@ -143,6 +143,74 @@ def test_a_direction_that_is_dropped_does_no_harm():
     assert np.allclose(srcad.hessian(rows_that_count)(x), wanted, rtol=1e-13)
 
 
+RADII = [
+    lambda x: np.linalg.norm(x, axis=1),
+    lambda x: np.hypot(x[:, 0], x[:, 1]),
+    lambda x: np.std(x, axis=1),
+    lambda x: np.abs(x[:, 0] + 1j * x[:, 1]),
+]
+
+
+def written_over(r):
+    r[0] = 5.0
+    return np.sum(r**3)
+
+
+def counted_in_a_loop(r):
+    total = 0.0
+    for size in r:
+        if size > 0:
+            total += size**3
+    return total
+
+
+def indexed_in_a_loop(r):
+    total = 0.0
+    for k in range(1, 3):
+        total += r[k] ** 3
+    return total
+
+
+def unpacked(r):
+    _, second, third = r
+    return second**2 * third
+
+
+DROPS = [
+    written_over,
+    counted_in_a_loop,
+    indexed_in_a_loop,
+    unpacked,
+    lambda r: np.sum(np.triu(np.ones((3, 3)) * r[:, None] * r, 1)[1:]),
+    lambda r: np.sum(np.delete(r, 0) ** 3),
+    lambda r: np.sum(np.take(r, [1, 2, 1]) ** 3),
+    lambda r: np.sum(np.compress(r > 0, r) ** 3),
+    lambda r: np.sum(np.sort(r)[1:] ** 3),
+    lambda r: np.sum(np.concatenate((r, r[1:]))[1:] ** 3),
+    lambda r: np.sum(np.diff(r)[1:] ** 3),
+    lambda r: np.max(r) ** 3,
+    lambda r: np.sum(np.maximum(r, 0.1) ** 3),
+    lambda r: np.sum(np.clip(r, 0.1, 100.0) ** 3),
+    lambda r: r[1] * r[2],
+]
+
+
+@pytest.mark.parametrize("drop", range(len(DROPS)))
+@pytest.mark.parametrize("radius", range(len(RADII)))
+def test_a_radius_of_zero_that_is_dropped_does_no_harm(radius, drop):
+    """By an index, a choice, a write: its second derivative is nan, and nothing depends on it."""
+
+    def f(x):
+        return DROPS[drop](RADII[radius](x))
+
+    x = np.array([[0.0, 0.0], [3.0, 4.0], [1.0, -2.0]])
+    wanted = srcad.jacfwd(srcad.grad(f))(x + np.array([[0.03, 0.02], [0.0, 0.0], [0.0, 0.0]]))
+    wanted[0] = 0.0
+    wanted[..., 0, :] = 0.0
+    for second in TRANSFORMS:
+        assert np.allclose(second(f)(x), wanted, rtol=1e-12, atol=1e-14)
+
+
 def written_in_between(x):
     y = x.copy()
     r = np.linalg.norm(y)

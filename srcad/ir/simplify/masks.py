@@ -24,6 +24,7 @@ from srcad.ir.core import (
 )
 from srcad.ir.infer import atom_type
 from srcad.ir.numbers import is_real_number, number_of
+from srcad.ir.sharing import SHAPE
 from srcad.ir.simplify.shortcuts import is_bounded, is_off_zero
 from srcad.ir.types import Array, Number, NumPyScalar, dtype_of, is_complex
 
@@ -52,7 +53,7 @@ def simplify_times(b: Builder, w: Atom, v: Atom) -> Atom | None:
     if turned is not None:
         return b.apply(operator.neg, b.apply(runtime.times, w, turned))
     if not b.exact and is_real_number(w) and is_real_number(v):
-        if (is_masked(b, v) or is_choice(b, v)) and may_be_infinite(b, w):
+        if is_masked(b, v) and may_be_infinite(b, w):
             return _where_not_zero(b, (v,), operator.mul, w, v)
         return b.apply(operator.mul, w, v)
     if _is_unmasked(b, v):
@@ -84,16 +85,22 @@ def simplify_require_settled(b: Builder, ct: Atom, merged: Atom) -> Atom | None:
 
 def masked_product(b: Builder, x: Atom, y: Atom) -> Atom | None:
     """A product in which what a branch has made 0 meets what may be infinite there."""
-    for this, other in ((x, y), (y, x)):
-        masked = is_masked(b, this) and not _is_unmasked(b, this)
-        if (masked or (b.steep and is_choice(b, this))) and may_be_infinite(b, other):
-            return b.apply(runtime.times, other, this)
+    of_x, of_y = (
+        is_masked(b, this) and not _is_unmasked(b, this) and may_be_infinite(b, other)
+        for this, other in ((x, y), (y, x))
+    )
+    if of_x and of_y:
+        return b.apply(runtime.strong, x, y)
+    if of_x or of_y:
+        return b.apply(runtime.times, y, x) if of_x else b.apply(runtime.times, x, y)
     return None
 
 
 def masked_quotient(b: Builder, x: Atom, y: Atom) -> Atom | None:
     """A quotient of what a branch has made 0, by what may be 0 there."""
-    if number_of(y) or is_off_zero(b, y) or not is_masked(b, x) or _is_unmasked(b, x):
+    if number_of(y) or is_off_zero(b, y) or _is_count(b, y):
+        return None
+    if not is_masked(b, x) or _is_unmasked(b, x):
         return None
     return b.apply(runtime.over, x, y)
 
@@ -113,9 +120,14 @@ _PASSES_MASKS = frozenset(
     {
         *(operator.neg, operator.pos, np.negative, np.broadcast_to, np.reshape, np.expand_dims),
         *(np.transpose, np.swapaxes, np.moveaxis, np.ndarray.T, operator.truediv, np.divide),
-        *(runtime.over, operator.getitem, runtime.unbroadcast),
+        *(runtime.over, operator.getitem, runtime.unbroadcast, np.roll, np.flip, np.take),
+        *(np.ndarray.copy, np.asarray, np.split, np.diagonal, np.pad),
+        *(np.real, np.imag, np.conjugate, np.ndarray.astype, np.delete, np.take_along_axis),
+        *(np.diff, runtime.evened, float),
     }
 )
+_JOINS = frozenset({np.where, select, make_list, make_tuple, np.array, np.concatenate, np.stack})
+_MAKES_ZEROS = frozenset({np.triu, np.tril, np.diag, np.diagflat, np.heaviside})
 _MASKED_PRODUCTS = frozenset({operator.mul, np.multiply, runtime.times, runtime.strong})
 
 
@@ -123,60 +135,35 @@ def is_masked(b: Builder, ct: Atom, depth: int = _DEPTH) -> bool:
     """Whether a branch, a choice or an index is seen to make a differential, or parts of it, 0."""
     if not isinstance(ct, Value):
         return False
-    if ct.masked:
+    if not ct.masked and depth:
+        ct.masked = _has_zeros(b, ct, depth - 1)
+    return ct.masked
+
+
+def _has_zeros(b: Builder, ct: Value, depth: int) -> bool:
+    if dtype_of(ct.type) == "bool":
         return True
+    if (added := b.accumulation(ct)) is not None:
+        some = _is_zero_or_masked(b, added.target, depth)
+        return some and (added.index is not None or is_masked(b, added.term, depth))
     op = b.origin(ct)
-    if op is None or not depth:
+    if op is None:
         return False
-    if op.callee in (np.where, select):
-        return any(is_zero(b, a) or is_masked(b, a, depth - 1) for a in op.args[1:])
-    if op.callee in _SUMS:
-        return all(is_masked(b, a, depth - 1) for a in op.args)
-    if op.callee in _MASKED_PRODUCTS:
-        return any(is_masked(b, a, depth - 1) for a in op.args)
-    return op.callee in _PASSES_MASKS and is_masked(b, op.args[0], depth - 1)
-
-
-_WEIGHED = frozenset(
-    {
-        *(
-            operator.mul,
-            operator.add,
-            operator.sub,
-            np.multiply,
-            np.add,
-            np.subtract,
-            np.where,
-            select,
-        )
-    }
-)
-_PARTS = frozenset(
-    {
-        *(operator.truediv, np.divide, np.reshape, np.broadcast_to, np.expand_dims, np.moveaxis),
-        *(operator.getitem, np.ndarray.astype, np.asarray, float, np.transpose),
-    }
-)
-
-
-def is_choice(b: Builder, x: Atom, depth: int = _DEPTH) -> bool:
-    """Whether a coefficient says which of several values is taken: 1, 0, or the part of a tie."""
-    if not isinstance(x, Value):
-        return False
-    if x.type == Number("bool") or dtype_of(x.type) == "bool":
+    if op.callee in _MAKES_ZEROS:
         return True
-    op = b.origin(x)
-    if op is None or not depth:
-        return False
-    if op.callee in _WEIGHED:
+    if op.callee in _JOINS:
         parts = op.args[1:] if op.callee in (np.where, select) else op.args
-        chosen = [is_choice(b, a, depth - 1) for a in parts]
-        weights = [number_of(a) is not None for a in parts]
-        of_numbers = all(c or n for c, n in zip(chosen, weights, strict=True))
-        return of_numbers and (any(chosen) or op.callee in (np.where, select))
-    if op.callee is np.heaviside:
-        return True
-    return op.callee in _PARTS and is_choice(b, op.args[0], depth - 1)
+        return any(_is_zero_or_masked(b, a, depth) for a in parts)
+    if op.callee in _SUMS:
+        # what a mask leaves of 1 is one too
+        return all(is_masked(b, a, depth) for a in op.args if not isinstance(a, Literal))
+    if op.callee in _MASKED_PRODUCTS:
+        return any(is_masked(b, a, depth) for a in op.args)
+    return op.callee in _PASSES_MASKS and is_masked(b, op.args[0], depth)
+
+
+def _is_zero_or_masked(b: Builder, ct: Atom, depth: int) -> bool:
+    return is_zero(b, ct) or is_masked(b, ct, depth)
 
 
 def is_zero(b: Builder, atom: Atom) -> bool:
@@ -199,6 +186,7 @@ _FINITE = frozenset(
         *(np.ndarray.T, np.concatenate, np.stack, np.take, np.real, np.imag, np.conjugate),
         *(make_tuple, make_list, np.ndarray.tolist, list, float, np.asarray, np.ndarray.copy),
         *(runtime.times, runtime.strong, runtime.unbroadcast, np.cumsum, np.zeros, np.ones),
+        *(np.prod, np.cumprod, np.triu, np.tril),
         *(runtime.inner, runtime.off_zero, np.vdot),
         *(np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal),
         *(operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne, len),
@@ -217,8 +205,10 @@ def may_be_infinite(b: Builder, x: Atom, depth: int = _DEPTH) -> bool:
     if added is not None:
         return any(may_be_infinite(b, a, depth - 1) for a in (added.target, added.term))
     op = b.origin(x)
-    if op is None or not depth:
-        return b.steep and op is None and x not in b.given
+    if op is None:
+        return b.steep and x not in b.given  # what an adjoint will be is not known yet
+    if not depth or dtype_of(x.type) == "bool":
+        return False
     if op.callee in (operator.truediv, np.divide):
         if number_of(op.args[1]) or is_off_zero(b, op.args[1]) or _is_count(b, op.args[1]):
             return may_be_infinite(b, op.args[0], depth - 1)
@@ -234,9 +224,13 @@ def may_be_infinite(b: Builder, x: Atom, depth: int = _DEPTH) -> bool:
 
 
 def _is_count(b: Builder, x: Atom) -> bool:
-    """Whether a number says how many share a choice: at least one does."""
+    """Whether a divisor counts: entries, as for a mean, or equal values, as for their shares."""
     op = b.origin(x)
-    return op is not None and op.callee in (np.sum, np.ndarray.sum) and is_choice(b, op.args[0])
+    if op is not None and op.callee is operator.getitem:
+        op = b.origin(op.args[0])
+    if op is None or op.callee in SHAPE:
+        return op is not None
+    return op.callee in (np.sum, np.ndarray.sum) and dtype_of(atom_type(op.args[0])) == "bool"
 
 
 def simplify_excess(b: Builder, x: Atom, total: Atom) -> Atom | None:
@@ -338,10 +332,10 @@ def is_no_mask(b: Builder, factor: Atom) -> bool:
 
 def _is_from_primal(b: Builder, factor: Value) -> bool:
     op = b.origin(factor)
+    if dtype_of(factor.type) == "bool" or (op is not None and op.callee in _MASKS):
+        return False
     if op is None:
         return factor in b.given
-    if op.callee in _MASKS:
-        return False
     if op.callee not in _ARITHMETIC and factor in b.given:
         return True
     return all(isinstance(a, Literal) or is_no_mask(b, a) for a in op.args)
