@@ -11,6 +11,7 @@ import operator
 
 import numpy as np
 
+from srcad import runtime
 from srcad.ir import Apply, Block
 from srcad.ir.build import Builder
 from srcad.ir.numbers import number_of
@@ -30,7 +31,7 @@ def is_steep(block: Block) -> bool:
 
 
 def _is_steep(b: Builder, op: Apply) -> bool:
-    if op.callee in _ARCS:
+    if op.callee in _ARCS or op.callee is runtime.off_zero:  # what it divides has a kink at 0
         return True
     if op.callee in _ROOTS:
         return not is_off_zero(b, op.args[0])

@@ -86,7 +86,7 @@ def simplify_require_settled(b: Builder, ct: Atom, merged: Atom) -> Atom | None:
 def masked_product(b: Builder, x: Atom, y: Atom) -> Atom | None:
     """A product in which what a branch has made 0 meets what may be infinite there."""
     of_x, of_y = (
-        is_masked(b, this) and not _is_unmasked(b, this) and may_be_infinite(b, other)
+        is_masked(b, this) and not _is_unmasked(b, this) and _may_be_infinite_alone(b, other)
         for this, other in ((x, y), (y, x))
     )
     if of_x and of_y:
@@ -201,7 +201,7 @@ def may_be_infinite(b: Builder, x: Atom, depth: int = _DEPTH) -> bool:
     if not isinstance(x, Value):
         number = number_of(x)
         return number is not None and not math.isfinite(number)
-    added = b.accumulation(x)
+    added = b.accumulation(x) if b.steep else None
     if added is not None:
         return any(may_be_infinite(b, a, depth - 1) for a in (added.target, added.term))
     op = b.origin(x)
@@ -221,6 +221,26 @@ def may_be_infinite(b: Builder, x: Atom, depth: int = _DEPTH) -> bool:
     if op.callee in _FINITE:
         return any(may_be_infinite(b, a, depth - 1) for a in op.args)
     return isinstance(atom_type(x), (Array, Number, NumPyScalar))
+
+
+def _may_be_infinite_alone(b: Builder, x: Atom) -> bool:
+    """Whether a factor may be infinite where the function has a value.
+
+    Of differentials that is so only behind a root or its like.
+    """
+    return may_be_infinite(b, x) and (b.steep or not _is_differential(b, x))
+
+
+_OF_DIFFERENTIALS = frozenset({runtime.over, runtime.times, runtime.strong, runtime.inner})
+
+
+def _is_differential(b: Builder, x: Atom, depth: int = _DEPTH) -> bool:
+    if not isinstance(x, Value) or x in b.given or not depth:
+        return False
+    op = b.definition(x)
+    if op is None or op.callee in _OF_DIFFERENTIALS:
+        return True
+    return any(_is_differential(b, a, depth - 1) for a in op.args)
 
 
 def _is_count(b: Builder, x: Atom) -> bool:
