@@ -20,7 +20,7 @@ from srcad.ir import Apply, Atom, Block, Literal, Op, Value
 from srcad.ir.core import make_tuple
 from srcad.ir.infer import atom_type
 from srcad.ir.types import Array, Number, NumPyScalar, Opaque, TupleType
-from srcad.ir.walk import map_atoms
+from srcad.ir.walk import map_atoms, renaming
 
 _CHEAP = {
     operator.add, operator.sub, operator.mul, operator.neg, operator.pos,
@@ -41,12 +41,20 @@ _DEAR = {
 }  # fmt: skip
 
 
+_OF_ARRAYS = {operator.mul, operator.truediv, operator.matmul, operator.add, operator.sub}
+
+
 def is_dear(op: Apply) -> bool:
     """Whether the reverse sweep rather reads what the forward sweep has computed than repeats it.
 
     The adjoint of ``math.cos(x)`` wants ``math.sin(x)``, which the primal may have computed.
     """
     return op.callee in _DEAR and not op.keywords
+
+
+def is_array_arithmetic(op: Apply) -> bool:
+    """Whether a call computes an array of others, which costs nothing to keep outside of loops."""
+    return op.callee in _OF_ARRAYS and isinstance(op.result.type, Array) and not op.keywords
 
 
 def recomputed(
@@ -102,8 +110,7 @@ def recomputed(
     ops: list[Op] = []
     mapping: dict[Value, Atom] = {}
 
-    def read(atom: Atom) -> Atom:
-        return mapping.get(atom, atom) if isinstance(atom, Value) else atom
+    read = renaming(mapping)
 
     def define(value: Value) -> Value:
         fresh = Value(value.hint, value.type)

@@ -55,17 +55,9 @@ from srcad.frontend.abstract import (
 from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Frame, Handler, Lowering
 from srcad.ir import Value
+from srcad.ir.core import hashable
 from srcad.ir.infer import atom_type
 from srcad.ir.types import Array, Number, NumPyScalar, Opaque, Optional, Unknown
-
-
-def hashable(obj: object) -> bool:
-    """Whether an object can be looked up."""
-    try:
-        hash(obj)
-    except TypeError:
-        return False
-    return True
 
 
 def handler_of(function: Any) -> Handler | None:

@@ -59,6 +59,7 @@ from srcad.frontend.radii import even_power
 from srcad.frontend.scopes import parameters, scope_of
 from srcad.frontend.source import FunctionSource, read_function
 from srcad.ir import Atom, Literal, Value
+from srcad.ir.core import hashable
 from srcad.ir.places import place_of
 from srcad.ir.samples import GENERATORS, draws, sampled_type
 from srcad.ir.types import (
@@ -128,7 +129,7 @@ def _call(
         case Partial(function=function, args=first, keywords=named):
             return call(low, function, [*first, *args], {**dict(named), **keywords})
         case Transformed():
-            found = low.session.library.expand(low, callee, args, keywords, low.node)
+            found = low.session.library.expand(low, callee, args, keywords)
             assert found is not NotImplemented
             result: Abstract = found
             return result
@@ -156,11 +157,11 @@ def _call_known(
             low.refuse(*refusal("out argument", name=function.__name__))
         if out is not None:
             return arrays.write_out(low, function, args, keywords, out, _call_known)
-    found: Any = library.expand(low, function, args, keywords, low.node)
+    found: Any = library.expand(low, function, args, keywords)
     if found is not NotImplemented:
         result: Abstract = found
         return result
-    if builtin.hashable(function) and function in arrays.WRITERS:
+    if hashable(function) and function in arrays.WRITERS:
         return arrays.write(low, function, args, keywords)
     if _writes(function):
         low.refuse(*refusal("array method", name=getattr(function, "__name__", "this call")))
@@ -318,7 +319,7 @@ def primitive(
 ) -> Abstract:
     """A call that is not looked into."""
     library = low.session.library
-    if builtin.hashable(function) and function in _AXES:
+    if hashable(function) and function in _AXES:
         args = [a if k < _AXES[function] else _axes(low, a) for k, a in enumerate(args)]
         keywords = {k: _axes(low, v) if k in _NAMES_OF_AXES else v for k, v in keywords.items()}
     if "shape" in keywords and not args and function in _OF_A_SHAPE:
@@ -386,7 +387,7 @@ def _writes(function: Any) -> bool:
         return function.__name__ in _WRITERS
     if draws(function) is not None:
         return bool(function.__name__ == "shuffle")
-    return builtin.hashable(function) and function in _WRITING
+    return hashable(function) and function in _WRITING
 
 
 def _draws(function: Any) -> bool:
@@ -449,7 +450,7 @@ _DATA = (np.ndarray, np.generic, int, float, complex, list, tuple, dict)
 
 def _result_of(function: Any, atoms: list[Atom], named: dict[str, Atom]) -> Type:
     """The type of what a call that is run as it is returns, where it is known."""
-    if not builtin.hashable(function):
+    if not hashable(function):
         return UNKNOWN
     if function in _OPAQUE_RESULTS:
         return _OPAQUE_RESULTS[function]
@@ -508,7 +509,7 @@ def _function_code(low: Lowering, function: types.FunctionType) -> Code:
     except SourceError as error:
         raise error.called_at(place_of(low.builder.loc)) from None
     low.session.inlined.append(function)
-    importer.code(low, function)
+    importer.code(function)
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     positional = function.__defaults__ or ()
     spec = source.tree.args

@@ -522,7 +522,7 @@ def set_item(low: Lowering, obj: Abstract, index: Abstract, value: Abstract) -> 
             if _is_slice(index):
                 _set_slice(low, obj, index, value)
                 return
-            if isinstance(contents, Items) and not _joinable_with(low, contents.items, value):
+            if isinstance(contents, Items) and not _joinable_with(contents.items, value):
                 low.refuse(
                     *refusal("mixed items"),
                     kind=NeedsUnroll,
@@ -587,7 +587,7 @@ def _set_run_time_slice(low: Lowering, ref: ListRef, where: slice, given: ListRe
     low.set_contents(ref, low.contents(made))
 
 
-def _joinable_with(low: Lowering, items: tuple[Abstract, ...], value: Abstract) -> bool:
+def _joinable_with(items: tuple[Abstract, ...], value: Abstract) -> bool:
     return all(map(is_leaf, (*items, value))) and (not items or _joinable((*items, value)))
 
 

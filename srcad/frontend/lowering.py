@@ -126,7 +126,7 @@ class Library(Protocol):
     def is_opaque(self, function: object) -> bool:
         """Whether the user asked for a function to be run as it is."""
 
-    def expand(self, low: Lowering, function: object, args: Any, keywords: Any, node: Any) -> Any:
+    def expand(self, low: Lowering, function: object, args: Any, keywords: Any) -> Any:
         """The result of calling a transform or a derivative; NotImplemented for other functions."""
 
 
@@ -490,6 +490,16 @@ class Lowering:
         ref = ObjectRef(self.session.new_place(), cls)
         self.set_contents(ref, contents)
         return ref
+
+    def new_like(self, ref: ListRef | DictRef | ObjectRef, contents: Contents) -> Abstract:
+        """A container of its own, of the kind of another."""
+        match ref:
+            case ListRef():
+                return self.new_list(contents)
+            case DictRef():
+                return self.new_dict(contents)
+            case ObjectRef(cls=cls):
+                return self.new_object(cls, contents)
 
     def new_set(self, items: list[Abstract]) -> SetRef:
         """A set of its own."""

@@ -35,6 +35,8 @@ from srcad.ir.core import (
     Update,
     Value,
     View,
+    hashable,
+    literal_key,
     make_dict,
     make_list,
     make_tuple,
@@ -65,7 +67,7 @@ from srcad.ir.types import (
     dims_of,
     same_shape,
 )
-from srcad.ir.walk import map_atoms, overwritten, results
+from srcad.ir.walk import map_atoms, overwritten, renaming, results
 
 ZERO, ONE = Literal(0.0), Literal(1.0)
 
@@ -158,8 +160,10 @@ class Builder:
         """Whether a value is a mask, or a differential that may have gone through one."""
         self.unmasked: set[Value] = parent.unmasked if parent else set()
         """Coefficients that are differentials too: of a seed of 1."""
-        self.missing: Container[Value] = parent.missing if parent else ()
+        self.missing: dict[Value, None] = parent.missing if parent else {}
         """Values of the function that this is a derivative of that may not exist at run time."""
+        self.steep: bool = parent.steep if parent else False
+        """Whether differentials may be infinite where the function itself has values."""
         self.standing: dict[Value, Atom] = parent.standing if parent else {}
         """Differentials, and the arguments that they stand for: their shapes are the same."""
         self.watch: Callable[[Op], None] | None = parent.watch if parent else None
@@ -331,15 +335,29 @@ class Builder:
             total = self.apply(operator.add, term, number, hint=hint)
             if isinstance(total, Value):
                 return total
+        name = hint or (target.hint if isinstance(target, Value) else "")
+        if index is None and self.shorten and isinstance(atom_type(term), Array):
+            shorter = self._sum_with_negative(target, term, name)
+            if isinstance(shorter, Value):
+                return shorter
         if index is None:
             kind = self.typed(operator.add, (target, term))
         else:
             kind = atom_type(target)
-        version = Value(hint or (target.hint if isinstance(target, Value) else ""), kind)
+        version = Value(name, kind)
         op = Accumulate(target, index, term, version, self.loc)
         self._accumulations[version] = op
         self._add(op)
         return version
+
+    def _sum_with_negative(self, target: Atom, term: Atom, name: str) -> Atom | None:
+        """A sum that begins with a negative, with nothing negated."""
+        first, second = self.negated(target), self.negated(term)
+        if first is None:
+            return None
+        if second is None:
+            return self.apply(operator.sub, term, first, hint=name)
+        return self.apply(operator.neg, self.apply(operator.add, first, second), hint=name)
 
     def _repeated(self, target: Atom, term: Atom) -> Atom | None:
         """The number that a target repeats, where adding a term makes an array of it anyway."""
@@ -362,8 +380,7 @@ class Builder:
     def substitute(self, mark: int, mapping: Mapping[Value, Atom]) -> None:
         """Replace values that the operations from ``mark`` on read."""
 
-        def read(atom: Atom) -> Atom:
-            return mapping.get(atom, atom) if isinstance(atom, Value) else atom
+        read = renaming(mapping)
 
         made = [map_atoms(op, read, lambda v: v) for op in self.ops[mark:]]
         del self.ops[mark:]
@@ -550,7 +567,8 @@ def _expression_key(
     def part(atom: Atom) -> object:
         if isinstance(atom, Value):
             return atom
-        return (type(atom.value), repr(atom.value))
+        key = literal_key(atom.value)
+        return key if hashable(key) else atom
 
     args = in_floats(callee, args)
     return (id(callee), tuple(map(part, args)), tuple((k, part(a)) for k, a in keywords))

@@ -15,7 +15,7 @@ import numpy as np
 
 from srcad import runtime
 from srcad.ir import core
-from srcad.ir.core import Atom, Literal, Value
+from srcad.ir.core import Atom, Literal, Value, hashable
 from srcad.ir.types import (
     BOOL,
     FLOAT,
@@ -628,15 +628,6 @@ def known_type(
     if rule is None or (keywords and rule not in (_cross_type, _sorted_type)):
         return None
     return rule(*args)
-
-
-def hashable(obj: object) -> bool:
-    """Whether an object has a hash."""
-    try:
-        hash(obj)
-    except TypeError:
-        return False
-    return True
 
 
 _MATH_INT = {"floor", "ceil", "trunc", "factorial", "gcd", "lcm", "comb", "perm", "isqrt"}

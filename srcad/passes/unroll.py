@@ -17,7 +17,7 @@ from srcad.ir import UNDEFINED, Apply, Atom, Block, For, Literal, Op, Range, Val
 from srcad.ir.core import literal_values, make_tuple
 from srcad.ir.folding import fold_literals
 from srcad.ir.types import Number
-from srcad.ir.walk import copy_block, free_values, map_atoms, map_blocks
+from srcad.ir.walk import copy_block, free_values, map_atoms, map_blocks, renaming
 
 MOST_STEPS = 8
 MOST_OPERATIONS = 48
@@ -31,8 +31,7 @@ def unrolled(block: Block) -> Block:
 def _block(block: Block, *, inside: bool) -> Block:
     names: dict[Value, Atom] = {}
 
-    def read(atom: Atom) -> Atom:
-        return names.get(atom, atom) if isinstance(atom, Value) else atom
+    read = renaming(names)
 
     ops: list[Op] = []
     for old in block.ops:
@@ -94,8 +93,7 @@ def _folded(block: Block) -> Block:
     """The block without arithmetic of the number of the step."""
     names: dict[Value, Atom] = {}
 
-    def read(atom: Atom) -> Atom:
-        return names.get(atom, atom) if isinstance(atom, Value) else atom
+    read = renaming(names)
 
     ops: list[Op] = []
     for old in block.ops:

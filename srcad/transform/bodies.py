@@ -39,7 +39,7 @@ class RuleLibrary:
         """No function in a rule is opaque."""
         return False
 
-    def expand(self, low: Any, function: object, args: Any, keywords: Any, node: Any) -> Any:
+    def expand(self, low: Any, function: object, args: Any, keywords: Any) -> Any:
         """What a rule computes of known arguments is computed now."""
         found = ahead(low, function, args, keywords)
         return (

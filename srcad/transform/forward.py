@@ -55,7 +55,7 @@ from srcad.ir.types import (
     may_hide,
     same_shape,
 )
-from srcad.ir.walk import map_atoms, overwritten, results, values_read
+from srcad.ir.walk import map_atoms, overwritten, renaming, results, values_read
 from srcad.rules import Rule
 from srcad.transform import spaces
 from srcad.transform.adjoints import refuse_hidden
@@ -369,8 +369,7 @@ class Pusher:
         coefficients and shapes.
         """
 
-        def read(atom: Atom) -> Atom:
-            return standing.get(atom, atom) if isinstance(atom, Value) else atom
+        read = renaming(standing)
 
         for op in inner.ops:
             made = map_atoms(op, read, lambda v: v)
@@ -511,14 +510,13 @@ class Pusher:
     # ---- loops
 
     def _push_loop(self, op: For | While, b: Builder) -> None:
-        count = len(op.streams) if isinstance(op, For) else 0
-        params = op.body.params[count:]
+        params = op.carried_params
         ks = [k for k, p in enumerate(params) if self.active(p) and is_differentiable(p.type)]
         inner = Builder(b)
-        targets = list(op.body.params[:count])
+        targets = list(op.targets)
         streams: list[Stream] = list(op.streams) if isinstance(op, For) else []
         if isinstance(op, For):
-            for target, stream in zip(op.body.params, op.streams, strict=False):
+            for target, stream in zip(op.targets, op.streams, strict=True):
                 if not isinstance(stream, Items):
                     continue
                 if self.tangent(stream.sequence) is None:

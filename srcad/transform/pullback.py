@@ -41,7 +41,8 @@ from srcad.ir.types import (
     may_hide,
     rank,
 )
-from srcad.ir.walk import blocks, map_atoms, results, values_read
+from srcad.ir.walk import blocks, map_atoms, renaming, results, values_read
+from srcad.options import is_opaque
 from srcad.rules import Rule
 from srcad.rules.coverage import name_of
 from srcad.transform import bodies, spaces
@@ -64,6 +65,8 @@ def missing_rule(op: Any, callee: Any) -> MissingRule | NotDifferentiable:
     advice = rules.instead_of(callee)
     if advice is not None:
         return MissingRule(place_of(op.loc), f"{name} has no derivative rule", advice)
+    if is_opaque(callee):
+        what = f"{name} is marked srcad.opaque and has no derivative rule"
     given, changes = _parameters(op)
     short = getattr(callee, "__name__", "function")
     return MissingRule(
@@ -331,6 +334,7 @@ class Transposer:
         """
         inner = Builder(b)
         inner.loc = b.loc
+        inner.steep = False  # a differential is only a symbol yet
         differentials: dict[str, Any] = {}
         for name in bound.rule.wrt:
             value = bound.atom(name)
@@ -542,8 +546,7 @@ def transpose_block(
     dependent: dict[Value, None] = dict.fromkeys(wanted)
     linear: list[Op] = []
 
-    def read(atom: Atom) -> Atom:
-        return standing.get(atom, atom) if isinstance(atom, Value) else atom
+    read = renaming(standing)
 
     for op in inner.ops:
         if any(v in dependent for v in values_read(op)):

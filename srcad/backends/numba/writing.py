@@ -26,6 +26,7 @@ from srcad.ir import (
     Update,
     Value,
 )
+from srcad.ir.core import is_int as is_int
 from srcad.ir.core import make_tuple, raise_error
 from srcad.ir.infer import atom_type
 from srcad.ir.types import BOOL, COMPLEX, FLOAT, INT, Array, NumPyScalar, TupleType, Type
@@ -106,11 +107,6 @@ class Writer:
         if any(op.callee is len for op in made):
             return number
         return self.apply(builtins.max, number, ZERO, kind=INT, hint="count")
-
-
-def is_int(atom: Atom, number: int) -> bool:
-    """Whether an atom is this integer."""
-    return isinstance(atom, Literal) and type(atom.value) is int and atom.value == number
 
 
 def rewritten(block: Block, each: Callable[[Op, Writer], None]) -> Block:

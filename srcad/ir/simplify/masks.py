@@ -25,7 +25,7 @@ from srcad.ir.core import (
 from srcad.ir.infer import atom_type
 from srcad.ir.numbers import is_real_number, number_of
 from srcad.ir.simplify.shortcuts import is_bounded, is_off_zero
-from srcad.ir.types import Array, Number, NumPyScalar, is_complex
+from srcad.ir.types import Array, Number, NumPyScalar, dtype_of, is_complex
 
 if TYPE_CHECKING:
     from srcad.ir.build import Builder
@@ -52,7 +52,7 @@ def simplify_times(b: Builder, w: Atom, v: Atom) -> Atom | None:
     if turned is not None:
         return b.apply(operator.neg, b.apply(runtime.times, w, turned))
     if not b.exact and is_real_number(w) and is_real_number(v):
-        if is_masked(b, v) and may_be_infinite(b, w):
+        if (is_masked(b, v) or is_choice(b, v)) and may_be_infinite(b, w):
             return _where_not_zero(b, (v,), operator.mul, w, v)
         return b.apply(operator.mul, w, v)
     if _is_unmasked(b, v):
@@ -85,7 +85,8 @@ def simplify_require_settled(b: Builder, ct: Atom, merged: Atom) -> Atom | None:
 def masked_product(b: Builder, x: Atom, y: Atom) -> Atom | None:
     """A product in which what a branch has made 0 meets what may be infinite there."""
     for this, other in ((x, y), (y, x)):
-        if is_masked(b, this) and not _is_unmasked(b, this) and may_be_infinite(b, other):
+        masked = is_masked(b, this) and not _is_unmasked(b, this)
+        if (masked or (b.steep and is_choice(b, this))) and may_be_infinite(b, other):
             return b.apply(runtime.times, other, this)
     return None
 
@@ -129,11 +130,53 @@ def is_masked(b: Builder, ct: Atom, depth: int = _DEPTH) -> bool:
         return False
     if op.callee in (np.where, select):
         return any(is_zero(b, a) or is_masked(b, a, depth - 1) for a in op.args[1:])
-    if op.callee in (operator.add, operator.sub, np.add, np.subtract):
+    if op.callee in _SUMS:
         return all(is_masked(b, a, depth - 1) for a in op.args)
     if op.callee in _MASKED_PRODUCTS:
         return any(is_masked(b, a, depth - 1) for a in op.args)
     return op.callee in _PASSES_MASKS and is_masked(b, op.args[0], depth - 1)
+
+
+_WEIGHED = frozenset(
+    {
+        *(
+            operator.mul,
+            operator.add,
+            operator.sub,
+            np.multiply,
+            np.add,
+            np.subtract,
+            np.where,
+            select,
+        )
+    }
+)
+_PARTS = frozenset(
+    {
+        *(operator.truediv, np.divide, np.reshape, np.broadcast_to, np.expand_dims, np.moveaxis),
+        *(operator.getitem, np.ndarray.astype, np.asarray, float, np.transpose),
+    }
+)
+
+
+def is_choice(b: Builder, x: Atom, depth: int = _DEPTH) -> bool:
+    """Whether a coefficient says which of several values is taken: 1, 0, or the part of a tie."""
+    if not isinstance(x, Value):
+        return False
+    if x.type == Number("bool") or dtype_of(x.type) == "bool":
+        return True
+    op = b.origin(x)
+    if op is None or not depth:
+        return False
+    if op.callee in _WEIGHED:
+        parts = op.args[1:] if op.callee in (np.where, select) else op.args
+        chosen = [is_choice(b, a, depth - 1) for a in parts]
+        weights = [number_of(a) is not None for a in parts]
+        of_numbers = all(c or n for c, n in zip(chosen, weights, strict=True))
+        return of_numbers and (any(chosen) or op.callee in (np.where, select))
+    if op.callee is np.heaviside:
+        return True
+    return op.callee in _PARTS and is_choice(b, op.args[0], depth - 1)
 
 
 def is_zero(b: Builder, atom: Atom) -> bool:
@@ -170,11 +213,14 @@ def may_be_infinite(b: Builder, x: Atom, depth: int = _DEPTH) -> bool:
     if not isinstance(x, Value):
         number = number_of(x)
         return number is not None and not math.isfinite(number)
+    added = b.accumulation(x)
+    if added is not None:
+        return any(may_be_infinite(b, a, depth - 1) for a in (added.target, added.term))
     op = b.origin(x)
     if op is None or not depth:
-        return False
+        return b.steep and op is None and x not in b.given
     if op.callee in (operator.truediv, np.divide):
-        if number_of(op.args[1]) or is_off_zero(b, op.args[1]):
+        if number_of(op.args[1]) or is_off_zero(b, op.args[1]) or _is_count(b, op.args[1]):
             return may_be_infinite(b, op.args[0], depth - 1)
         return True
     if op.callee in (operator.pow, np.power):
@@ -185,6 +231,12 @@ def may_be_infinite(b: Builder, x: Atom, depth: int = _DEPTH) -> bool:
     if op.callee in _FINITE:
         return any(may_be_infinite(b, a, depth - 1) for a in op.args)
     return isinstance(atom_type(x), (Array, Number, NumPyScalar))
+
+
+def _is_count(b: Builder, x: Atom) -> bool:
+    """Whether a number says how many share a choice: at least one does."""
+    op = b.origin(x)
+    return op is not None and op.callee in (np.sum, np.ndarray.sum) and is_choice(b, op.args[0])
 
 
 def simplify_excess(b: Builder, x: Atom, total: Atom) -> Atom | None:
@@ -209,9 +261,8 @@ _KEEP_ZEROS_OUT = frozenset(
 _PRODUCTS = frozenset({operator.mul, np.multiply, operator.matmul, np.matmul})
 
 
-_ARITHMETIC = frozenset(
-    {*_KEEP_ZEROS_OUT, *_PRODUCTS, operator.add, operator.sub, np.add, np.subtract, operator.pow}
-)
+_SUMS = frozenset({operator.add, operator.sub, np.add, np.subtract})
+_ARITHMETIC = frozenset({*_KEEP_ZEROS_OUT, *_PRODUCTS, *_SUMS, operator.pow})
 
 
 _MASKS = frozenset(
@@ -253,7 +304,8 @@ def _is_unmasked(b: Builder, ct: Atom) -> bool:
     """Whether no branch can have made entries of a differential zero.
 
     It stems from a literal seed through arithmetic. Where such a differential is zero because a
-    factor is, and the divisor too, the primal has no value either: nothing is there to protect.
+    factor is, or because terms cancel, and the divisor too, the primal has no value either, or its
+    derivative is no number that rules give: nothing is there to protect.
     """
     if isinstance(ct, Literal):
         return bool(number_of(ct))
@@ -267,6 +319,8 @@ def _is_unmasked(b: Builder, ct: Atom) -> bool:
         return (_is_unmasked(b, x) and is_no_mask(b, y)) or (
             _is_unmasked(b, y) and is_no_mask(b, x)
         )
+    if op.callee in _SUMS:
+        return all(_is_unmasked(b, a) for a in op.args)
     return op.callee in _KEEP_ZEROS_OUT and _is_unmasked(b, op.args[0])
 
 
