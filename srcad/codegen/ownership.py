@@ -78,8 +78,7 @@ class Ownership:
         """The loop that a parameter is carried through, and its place in what is carried."""
         for op in all_ops(survey.function.body):
             if isinstance(op, For):
-                params = op.body.params[len(op.streams) :]
-                self._carried.update((p, (op, k)) for k, p in enumerate(params))
+                self._carried.update((p, (op, k)) for k, p in enumerate(op.carried_params))
 
     def in_place(self, op: Accumulate | Update) -> bool:
         """Whether the memory of the target may be written."""
