@@ -630,6 +630,12 @@ def of_a_matrix(X):
     return np.sum(np.sin(X) @ X.T)
 
 
+def turned_and_reshaped(T):
+    n, rows, columns = T.shape
+    flat = np.sin(T).transpose(1, 0, 2).reshape(rows, n * columns)
+    return np.sum(flat.T.reshape(n * columns * rows)[1:] * flat.T.reshape(-1)[:-1])
+
+
 def chain(x):
     total = 0.0
     for i in range(len(x) - 1):
@@ -656,6 +662,7 @@ def scattered(x, idx):
         (srcad.value_and_grad, types_of_python_as_dtypes, (x,)),
         (srcad.value_and_grad, integers_in_products, (x,)),
         (srcad.value_and_grad, under_errstate, (x,)),
+        (srcad.value_and_grad, turned_and_reshaped, (T,)),
     ],
 )
 def test_compiled(transform, function, args):

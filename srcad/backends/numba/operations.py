@@ -154,7 +154,7 @@ class _Rewriter:
         if op.callee in _OF_TUPLES:
             args = (self.names.get(a, a) if isinstance(a, Value) else a for a in op.args)
             op = replace(op, args=tuple(args))
-        if op.callee is np.reshape and self._may_have_gaps(op.args[0]):
+        if op.callee in (np.reshape, np.ndarray.reshape) and self._may_have_gaps(op.args[0]):
             op = replace(op, args=(_dense(op.args[0], op, writer), *op.args[1:]))
         if op.callee in _MAKERS:
             op = replace(
