@@ -41,12 +41,20 @@ _DEAR = {
 }  # fmt: skip
 
 
+_OF_ARRAYS = {operator.mul, operator.truediv, operator.matmul, operator.add, operator.sub}
+
+
 def is_dear(op: Apply) -> bool:
     """Whether the reverse sweep rather reads what the forward sweep has computed than repeats it.
 
     The adjoint of ``math.cos(x)`` wants ``math.sin(x)``, which the primal may have computed.
     """
     return op.callee in _DEAR and not op.keywords
+
+
+def is_array_arithmetic(op: Apply) -> bool:
+    """Whether a call computes an array of others, which costs nothing to keep outside of loops."""
+    return op.callee in _OF_ARRAYS and isinstance(op.result.type, Array) and not op.keywords
 
 
 def recomputed(

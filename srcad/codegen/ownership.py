@@ -2,7 +2,8 @@
 
     x_bar += t               the array is owned, or a number
     x_bar[i] += t            owned, the index picks each element once
-    np.add.at(x_bar, i, t)   owned, the index may repeat elements
+    np.add.at(x_bar, i, t)   owned, the index may repeat elements of a vector
+    runtime.add_at(x_bar, …) owned, the index may repeat rows: `np.add.at` takes them one by one
     x_bar = x_bar + t        not owned, or its shape or dtype may change
 
 ``x_bar`` is owned if it was made in this function by an operation whose result shares no memory
@@ -135,7 +136,7 @@ class Ownership:
                 return Form.ITEM_IN_PLACE if _holds_numbers(kind) else Form.ITEM_ADD
             case Array() if reach is Reach.BASIC:
                 return Form.ITEM_IN_PLACE
-            case Array() if reach is Reach.REPEATING:
+            case Array(dims=(_,)) if reach is Reach.REPEATING and _is_vector(op.index):
                 return Form.ADD_AT
         return Form.RUNTIME_ADD_AT
 
@@ -187,6 +188,13 @@ def _holds_numbers(kind: Type) -> bool:
         case TupleType(items=items):
             return all(isinstance(item, (Number, NumPyScalar)) for item in items)
     return False
+
+
+def _is_vector(index: Atom) -> bool:
+    """Whether an index is one array of one axis, the case for which `np.add.at` is made."""
+    if isinstance(index, Literal):
+        return np.ndim(index.value) == 1
+    return isinstance(index.type, Array) and len(index.type.dims or ()) == 1
 
 
 def _reach_of_items(parts: list[Reach]) -> Reach:

@@ -161,6 +161,8 @@ class Builder:
         """Coefficients that are differentials too: of a seed of 1."""
         self.missing: Container[Value] = parent.missing if parent else ()
         """Values of the function that this is a derivative of that may not exist at run time."""
+        self.steep: bool = parent.steep if parent else False
+        """Whether differentials may be infinite where the function itself has values."""
         self.standing: dict[Value, Atom] = parent.standing if parent else {}
         """Differentials, and the arguments that they stand for: their shapes are the same."""
         self.watch: Callable[[Op], None] | None = parent.watch if parent else None
@@ -332,16 +334,30 @@ class Builder:
             total = self.apply(operator.add, term, number, hint=hint)
             if isinstance(total, Value):
                 return total
+        name = hint or (target.hint if isinstance(target, Value) else "")
+        if index is None and self.shorten and isinstance(atom_type(term), Array):
+            shorter = self._sum_with_negative(target, term, name)
+            if isinstance(shorter, Value):
+                return shorter
         if index is None:
             kind = self.typed(operator.add, (target, term))
         else:
             kind = atom_type(target)
-        version = Value(hint or (target.hint if isinstance(target, Value) else ""), kind)
+        version = Value(name, kind)
         op = Accumulate(target, index, term, version, self.loc)
         self._accumulations[version] = op
         version.masked = is_masked(self, version)
         self._add(op)
         return version
+
+    def _sum_with_negative(self, target: Atom, term: Atom, name: str) -> Atom | None:
+        """A sum that begins with a negative, with nothing negated."""
+        first, second = self.negated(target), self.negated(term)
+        if first is None:
+            return None
+        if second is None:
+            return self.apply(operator.sub, term, first, hint=name)
+        return self.apply(operator.neg, self.apply(operator.add, first, second), hint=name)
 
     def _repeated(self, target: Atom, term: Atom) -> Atom | None:
         """The number that a target repeats, where adding a term makes an array of it anyway."""

@@ -8,7 +8,8 @@ import numpy as np
 
 from srcad.rules.intrinsics import excess, off_zero
 from srcad.rules.reductions import along_first, kept
-from srcad.rules.registry import composition, differential
+from srcad.rules.registry import composition, constant, differential
+from srcad.runtime import runs
 
 REDUCTIONS = {
     np.add: np.sum,
@@ -136,11 +137,17 @@ def multiply_accumulate(array, axis=0, dtype=None):
     return np.cumprod(array, axis, dtype)
 
 
+constant(runs)
+
+
 @differential(np.maximum.accumulate, np.minimum.accumulate)
 def extremum_accumulate(array, axis=0, dtype=None, *, darray, out):
-    """Ties share the derivative equally, at the price of a square matrix."""
-    x = np.moveaxis(array, axis, -1)
-    dx = np.moveaxis(darray, axis, -1)
-    ties = np.triu(x[..., :, None] == np.moveaxis(out, axis, -1)[..., None, :])
-    w = ties / np.sum(ties, -2, np.result_type(array), keepdims=True)
-    return np.moveaxis(np.sum(w * dx[..., :, None], -2), -1, axis)
+    """What reached an extremum until then shares the derivative equally."""
+    first, again = runs(array, out, axis)
+    start = np.take_along_axis(darray, first, axis)
+    if not np.any(again):
+        return start
+    surplus = np.cumsum(np.where(again, darray - start, 0), axis)
+    count = np.cumsum(again, axis)
+    ties = count - np.take_along_axis(count, first, axis) + 1
+    return start + (surplus - np.take_along_axis(surplus, first, axis)) / ties

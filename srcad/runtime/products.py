@@ -25,6 +25,9 @@ def over(n: Any, d: Any) -> Any:
     # Counting is cheap against masking, and most differentials have no zeros.
     if np.count_nonzero(n) == (n.size if type(n) is np.ndarray else np.size(n)):
         return n / d if type(n) is np.ndarray else np.divide(n, d)
+    found = _unless_missing(np.divide, n, d)
+    if found is not None:
+        return found
     return np.divide(n, d, out=_zeros(n, d), where=np.not_equal(n, 0))[()]
 
 
@@ -42,6 +45,9 @@ def times(w: Any, v: Any) -> Any:
     """`w * v`, and 0 where `v` is 0, also if `w` is infinite or nan there."""
     if np.count_nonzero(v) == (v.size if type(v) is np.ndarray else np.size(v)):
         return w * v if type(v) is np.ndarray else np.multiply(w, v)
+    found = _unless_missing(np.multiply, w, v)
+    if found is not None:
+        return found
     return np.multiply(w, v, out=_zeros(w, v), where=np.not_equal(v, 0))[()]
 
 
@@ -71,6 +77,14 @@ def excess(x: Any, total: Any) -> Any:
     if np.isfinite(total).all():
         return found
     return np.where(np.equal(x, total), np.where(np.equal(x, -np.inf), x, 0), found)[()]
+
+
+def _unless_missing(ufunc: np.ufunc, x: Any, y: Any) -> Any:
+    """The plain result, unless some of it is nan: that costs half of a masked one."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        found = ufunc(x, y)
+        some = np.add.reduce(found, None)
+    return found if some == some else None
 
 
 def _zeros(x: Any, y: Any) -> Any:

@@ -33,10 +33,19 @@ def unbroadcast(x: Any, shape: Any) -> Any:
 
 def segments(starts: Any, n: int) -> tuple[Any, Any]:
     """What `np.add.reduceat` adds up: the places of the terms, and the sums they go into."""
-    ends = [*starts[1:], n]
-    runs = [range(a, b) if a < b else range(a, a + 1) for a, b in zip(starts, ends, strict=True)]
-    places = [k for run in runs for k in run]
-    return np.array(places, int), np.repeat(np.arange(len(runs)), [len(run) for run in runs])
+    starts = np.asarray(starts)
+    sizes = np.maximum(np.append(starts[1:], n) - starts, 1)
+    sums = np.repeat(np.arange(len(starts)), sizes)
+    return np.arange(len(sums)) + (starts - np.cumsum(sizes) + sizes)[sums], sums
+
+
+def runs(x: Any, extrema: Any, axis: int) -> tuple[Any, Any]:
+    """Where running extrema of `x` were first reached, and what reaches them once more."""
+    x, found = np.moveaxis(x, axis, -1), np.moveaxis(extrema, axis, -1)
+    new = np.ones(found.shape, bool)
+    new[..., 1:] = (found[..., 1:] != found[..., :-1]) & ~np.isnan(found[..., :-1])
+    first = np.maximum.accumulate(np.where(new, np.arange(found.shape[-1]), 0), -1)
+    return np.moveaxis(first, -1, axis), np.moveaxis((x == found) & ~new, -1, axis)
 
 
 def fitted(x: Any, n: int, axis: int) -> Any:
@@ -91,11 +100,37 @@ def add(x: Any, y: Any) -> Any:
 
 
 def add_at(target: Any, index: Any, term: Any) -> None:
-    """``target[index] += term`` where repeated indices all add."""
-    if isinstance(target, np.ndarray):
-        np.add.at(target, index, term)
-    else:
+    """``target[index] += term`` where repeated indices all add.
+
+    `np.add.at` is several times as fast at single elements of a vector as at rows and at pairs of
+    indices, so that larger terms are added by the places of their elements in memory.
+    """
+    if not isinstance(target, np.ndarray):
         target[index] = add(target[index], term)
+    elif np.size(term) < max(_FEW, target.size // 8) or not target.flags.c_contiguous:
+        np.add.at(target, index, term)
+    elif isinstance(index, np.ndarray) and index.ndim and index.dtype.kind in "iu":
+        _add_rows(target, index, np.broadcast_to(term, index.shape + target.shape[1:]))
+    else:
+        places = np.arange(target.size).reshape(target.shape)[index]
+        terms = np.broadcast_to(term, places.shape)
+        np.add.at(target.reshape(-1), places.reshape(-1), terms.reshape(-1))
+
+
+def _add_rows(target: Any, index: Any, rows: Any) -> None:
+    """Some rows at a time: the memory for their places is used again."""
+    row = np.arange(target[0].size)
+    flat = target.reshape(-1)
+    many = max(1, _AT_ONCE // rows[0].size)
+    for start in range(0, len(index), many):
+        stop = start + many
+        places = index[start:stop, ..., None] * row.size + row
+        np.add.at(flat, places.reshape(-1), rows[start:stop].reshape(-1))
+
+
+_FEW = 64
+"""Up to so many elements the places cost more than they save."""
+_AT_ONCE = 8192
 
 
 def own(value: Any) -> Any:

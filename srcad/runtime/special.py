@@ -40,10 +40,13 @@ def polygamma(n: int, x: Any) -> Any:
 def bessel_i(n: int, x: Any) -> Any:
     """The modified Bessel function of the first kind, of an integer order, at real `x`.
 
-    Its integral over half a turn by the midpoint rule, which converges faster than any power.
+    Its integral over half a turn by the midpoint rule, which converges faster than any power: with
+    `k` nodes it is off by the functions of the orders 2k - n and 2k + n, which for these many are
+    below rounding (Trefethen and Weideman, The Exponentially Convergent Trapezoidal Rule, 2014).
     """
     x = np.clip(x, -800, 800)  # beyond, where the function is infinite, it would be nan
-    turn = np.pi * (np.arange(512) + 0.5) / 512
+    nodes = 16 + int(5 * np.sqrt(np.nanmax(np.abs(x), initial=0)))
+    turn = np.pi * (np.arange(nodes) + 0.5) / nodes
     shape = np.expand_dims(x, -1) * np.cos(turn) - np.expand_dims(np.abs(x), -1)
     mean = np.mean(np.exp(shape) * np.cos(n * turn), -1)
     return (mean * np.exp(np.abs(x))).astype(np.result_type(x, np.float32))[()]

@@ -21,6 +21,7 @@ import numpy as np
 from srcad import rules, runtime
 from srcad.analysis.activity import varied_values
 from srcad.analysis.existence import missing_values
+from srcad.analysis.steepness import is_steep
 from srcad.errors import NotDifferentiable
 from srcad.frontend import arrays, calls, containers
 from srcad.frontend.abstract import (
@@ -518,6 +519,7 @@ class Differentiator:
         b = self._builder(low)
         b.given = {**everything_in(block), **dict.fromkeys(free_values(block))}
         b.missing = missing_values(block)
+        b.steep = is_steep(block)
         pusher = Pusher(lambda v: v in varied, self._functions(low))
         pusher.tangents.update(zip(params, tangents, strict=True))
         pusher.push_ops(block.ops, b)

@@ -165,6 +165,7 @@ class Functions:
             varied = varied_values(function.body, inputs, rules.is_constant)
             b = self._builder()
             b.missing = missing_values(function.body, function.params)
+            b.steep = True  # nothing is known of what is done around the function
             pusher = Pusher(lambda v: v in varied, self)
             dots = []
             for value in inputs:

@@ -332,6 +332,7 @@ class Transposer:
         """
         inner = Builder(b)
         inner.loc = b.loc
+        inner.steep = False  # a differential is only a symbol yet
         differentials: dict[str, Any] = {}
         for name in bound.rule.wrt:
             value = bound.atom(name)

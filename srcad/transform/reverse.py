@@ -20,7 +20,8 @@ from typing import Any
 from srcad import rules
 from srcad.analysis.activity import active_values
 from srcad.analysis.existence import missing_values
-from srcad.analysis.saving import is_dear, recomputed
+from srcad.analysis.saving import is_array_arithmetic, is_dear, recomputed
+from srcad.analysis.steepness import is_steep
 from srcad.analysis.versions import chained
 from srcad.ir import (
     UNDEFINED,
@@ -94,9 +95,10 @@ class Reverser:
         if not self.depth:
             self.restoring.begin(block)
         volatile = self.restoring.volatile
-        for op in block.ops if self.options.reuse else ():
-            if isinstance(op, Apply) and is_dear(op) and op.result not in volatile:
-                adjoints.builder.know(op)
+        calls = [op for op in block.ops if isinstance(op, Apply) and op.result not in volatile]
+        for call in calls if self.options.reuse else ():
+            if is_dear(call) or (not self.depth and is_array_arithmetic(call)):
+                adjoints.builder.know(call)
         self.depth += 1
         forward: Forward = [[op] for op in block.ops]
         for k, op in reverse_order(block):
@@ -445,6 +447,7 @@ def sweep_block(
         b.primal = {op.result: op for op in all_ops(block) if isinstance(op, Apply)}
         b.given = {**everything_in(block), **dict.fromkeys(free_values(block))}
         b.missing = missing_values(block, params)
+        b.steep = bool(params) or is_steep(block)  # a function does not know what is done around it
         adjoints = Adjoints(b, lambda v: v in active)
         adjoints.in_order = in_order(block)
         seeds: list[Value] = []

@@ -12,7 +12,7 @@ def heat_steps_grad(u, steps):
     for _ in range(steps):
         item = u[1:-1]
         stack.append((len(item), len(u)))
-        inner = item + 0.1 * (u[2:] - 2.0 * u[1:-1] + u[:-2])
+        inner = item + 0.1 * (u[2:] - 2.0 * item + u[:-2])
         u = np.concatenate((u[:1], inner, u[-1:]))
     # ---- reverse sweep
     # line 187: return np.sum(u * u)
@@ -28,9 +28,8 @@ def heat_steps_grad(u, steps):
         u_bar[:1] += item
         # line 185: inner = u[1:-1] + 0.1 * (u[2:] - 2.0 * u[1:-1] + u[:-2])
         prod = inner_bar * 0.1
-        prod2 = 0.2 * inner_bar
+        inner_bar = inner_bar - 0.2 * inner_bar
         u_bar[:-2] += prod
-        u_bar[1:-1] -= prod2
         u_bar[2:] += prod
         u_bar[1:-1] += inner_bar
     return u_bar

@@ -35,14 +35,12 @@ def kalman_grad(x, p, ys, f, h, q, r):
         # line 261: p = p - gain @ s @ gain.T
         prod4 = p_bar @ gain
         T = s.T
-        s_bar = -(gain.T @ prod4)
-        gain_bar = -(prod3.T @ p_bar).T - prod4 @ T
         # line 260: x = x + gain @ error
         error_bar = x_bar @ gain
-        gain_bar += x_bar[:, None] * error
+        gain_bar = x_bar[:, None] * error - ((prod3.T @ p_bar).T + prod4 @ T)
         # line 262: nll += 0.5 * (error @ np.linalg.solve(s, error) + np.linalg.slogdet(s)[1])
         error_bar += 0.5 * solve
-        s_bar += np.expand_dims(0.5, (-2, -1)) * np.linalg.inv(s).T
+        s_bar = np.expand_dims(0.5, (-2, -1)) * np.linalg.inv(s).T - gain.T @ prod4
         solve2 = np.linalg.solve(T, 0.5 * error)
         s_bar -= solve2[:, None] * solve
         error_bar += solve2

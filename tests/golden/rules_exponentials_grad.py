@@ -15,9 +15,9 @@ def rules_exponentials_grad(x):
     tanh = np.tanh(x)
     # ---- reverse sweep
     # line 306: return -np.sum(share * np.log1p(share)) + np.sum(np.tanh(x))
-    share_bar = -np.log1p(share) - share / (1.0 + share)
+    total2 = np.log1p(share) + share / (1.0 + share)
     x_bar = 1.0 - tanh * tanh
     # line 305: share = np.exp(x - np.log(np.sum(np.exp(x))))
-    x_bar += share_bar * share
-    x_bar -= share_bar @ share / total * exp
+    x_bar -= total2 * share
+    x_bar += total2 @ share / total * exp
     return x_bar

@@ -9,13 +9,14 @@ def rules_products_grad(a, b, x):
     """
     # ---- forward sweep
     pairs = np.einsum('ij,jk->ik', a, b)
+    prod = x @ pairs
     # ---- reverse sweep
     # line 311: return np.trace(pairs) + x @ pairs @ x + np.sum(np.outer(x, x) * pairs)
     pairs_bar = np.outer(x, x) + x[:, None] * x
     pairs_bar += np.eye(pairs.shape[0])
-    x_bar = x @ pairs + 2.0 * (pairs @ x)
-    x_bar += x @ pairs
+    x_bar = prod + 2.0 * (pairs @ x)
+    x_bar += prod
     # line 310: pairs = np.einsum("ij,jk->ik", a, b)
-    a_bar = np.einsum('ik,jk->ij', pairs_bar, b)
-    b_bar = np.einsum('ik,ij->jk', pairs_bar, a)
+    a_bar = pairs_bar @ b.T
+    b_bar = a.T @ pairs_bar
     return a_bar, b_bar, x_bar

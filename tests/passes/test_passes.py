@@ -128,6 +128,49 @@ def test_common():
     agrees(squares, [1.0, 2.0])
 
 
+def test_common_arrays():
+    def softmax(x):
+        return np.sum(np.exp(x) / np.sum(np.exp(x)) * x)
+
+    x = np.array([0.5, -0.2, 1.0])
+    once, twice = body(softmax, x, common=True), body(softmax, x)
+    assert sum(line.count("np.exp(") for line in once) == 1
+    assert sum(line.count("np.exp(") for line in twice) > 1
+    agrees(softmax, x)
+
+
+def test_common_arrays_are_not_what_may_be_written():
+    """Two arrays of the same numbers are two arrays, for those who write them or hold them."""
+
+    def held(x):
+        pair = [np.exp(x), np.exp(x)]
+        pair[0][0] = 5.0
+        return np.sum(pair[1] * x) + np.sum(pair[0])
+
+    def written(x):
+        np.exp(x).sort()
+        first, second = x * 2.0, x * 2.0
+        first[:] = 1.0
+        second += first
+        return np.sum(second * x)
+
+    def handed_on(x):
+        def halved(y):
+            y *= 0.5
+            return y
+
+        return np.sum(halved(np.exp(x)) * np.exp(x))
+
+    def views(x):
+        y = x * 1.0
+        rows = y[1:]
+        y[1:] = y[:-1]
+        return np.sum(y[1:] * rows * y[1:])
+
+    for function in (held, written, handed_on, views):
+        agrees(function, np.array([0.5, -0.2, 1.0]))
+
+
 def test_common_does_not_look_over_writes():
     def written(x):
         x = list(x)

@@ -15,7 +15,7 @@ import srcad
 from srcad import rules
 from srcad.rules.intrinsics import over, times
 from srcad.rules.special import polygamma
-from srcad.runtime import inner, inverse_of_lower
+from srcad.runtime import add_at, inner, inverse_of_lower
 from tests.rules.check_rule import _bind, call, run_transpose
 
 ZERO = np.array([0.0])
@@ -494,3 +494,58 @@ def test_quantiles_of_missing_and_infinite_values():
         assert np.array_equal(out, quantiles(x), equal_nan=True)
     assert np.array_equal(change, [[0, 1], [0, 1]])
     assert srcad.value_and_grad(np.nanmedian)(np.array([1.0, np.inf, 2.5]))[0] == 2.5
+
+
+@pytest.mark.parametrize("function", [np.maximum, np.minimum])
+@pytest.mark.parametrize(
+    "x",
+    [
+        np.array([1.0, 3, 3, 2, 3, 5, 5, 5, 4, 5]),
+        np.zeros(5),
+        np.array([3.0]),
+        np.zeros(0),
+        np.array([2.0, np.nan, 1.0]),
+    ],
+)
+def test_what_reached_a_running_extremum_shares_it(function, x):
+    """Each place averages over those up to it that have the extremum; a nan has what follows."""
+    extrema = function.accumulate(x)
+    shares = np.triu(x[:, None] == extrema[None])
+    for first in np.flatnonzero(np.isnan(x)):
+        shares[first, first:] = True
+    expected = (shares / np.maximum(shares.sum(0), 1)).T
+    for jacobian in (srcad.jacrev, srcad.jacfwd):
+        found = jacobian(lambda y: function.accumulate(y))(x)
+        assert np.allclose(found, expected, rtol=1e-15)
+
+
+def test_running_extrema_of_many():
+    """No matrix of all pairs is made: it would take 3 GB."""
+    x = np.cumsum(np.random.default_rng(0).standard_normal(20000))
+    bar = srcad.grad(lambda y: np.sum(np.maximum.accumulate(y)))(x)
+    assert np.array_equal(bar[bar > 0], np.unique(np.maximum.accumulate(x), return_counts=True)[1])
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        np.array([0, 3, -1, 3, 3, -5] * 40),
+        np.array([[0, 3], [-1, 3]] * 40),
+        [0, 3, -1, 3] * 40,
+        (np.array([0, 3, -1, 3] * 40), np.array([1, -1, 1, -1] * 40)),
+        (slice(None), np.array([0, 2, 2, -1] * 10)),
+        (np.array([[0], [3]] * 20), slice(1, 3)),
+    ],
+)
+@pytest.mark.parametrize("kind", [float, np.float32, complex])
+@pytest.mark.parametrize("target", [np.zeros((5, 4)), np.zeros((4, 5)).T, np.zeros((5, 4))[::-1]])
+def test_rows_are_added_as_numpy_adds_them(index, kind, target):
+    """Repeated ones too, to arrays of any layout."""
+    term = np.random.default_rng(1).integers(-9, 9, target[index].shape).astype(kind)
+    found, expected = target.astype(kind), target.astype(kind)
+    add_at(found, index, term)
+    np.add.at(expected, index, term)
+    assert np.array_equal(found, expected)
+    add_at(found, index, 2)
+    np.add.at(expected, index, 2)
+    assert np.array_equal(found, expected)

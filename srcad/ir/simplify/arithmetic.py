@@ -196,6 +196,8 @@ def simplify_add(b: Builder, x: Atom, y: Atom) -> Atom | None:
         if number_of(this) == 0 and _keeps_type(b, operator.add, (x, y), other):
             return other
     p, q = b.negated(x), b.negated(y)
+    if p is not None and q is not None and b.shorten:
+        return b.apply(operator.neg, b.apply(operator.add, p, q))
     if q is not None:
         return b.apply(operator.sub, x, q)
     if p is not None:
@@ -208,9 +210,11 @@ def simplify_sub(b: Builder, x: Atom, y: Atom) -> Atom | None:
         return x
     if number_of(x) == 0 and _keeps_type(b, operator.sub, (x, y), y):
         return b.apply(operator.neg, y)
-    q = b.negated(y)
+    p, q = b.negated(x), b.negated(y)
     if q is not None:
         return b.apply(operator.add, x, q)
+    if p is not None and b.shorten and isinstance(atom_type(x), Array):
+        return b.apply(operator.neg, b.apply(operator.add, p, y))
     return _narrowed(b, operator.sub, x, y)
 
 

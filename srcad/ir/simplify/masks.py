@@ -53,13 +53,15 @@ def simplify_times(b: Builder, w: Atom, v: Atom) -> Atom | None:
     if turned is not None:
         return b.apply(operator.neg, b.apply(runtime.times, w, turned))
     if not b.exact and is_real_number(w) and is_real_number(v):
-        if is_masked(b, v) and may_be_infinite(b, w):
+        if (is_masked(b, v) or is_choice(b, v)) and may_be_infinite(b, w):
             return _where_not_zero(b, (v,), operator.mul, w, v)
         return b.apply(operator.mul, w, v)
     if _is_unmasked(b, v):
         return b.apply(operator.mul, w, v)
     if b.shorten and is_bounded(b, w) and not is_complex(atom_type(w)):
         return b.apply(operator.mul, w, v)
+    if _may_drop(b, w) and may_be_infinite(b, v):
+        return b.apply(runtime.strong, w, v)
     return None
 
 
@@ -86,14 +88,20 @@ def simplify_require_settled(b: Builder, ct: Atom, merged: Atom) -> Atom | None:
 def masked_product(b: Builder, x: Atom, y: Atom) -> Atom | None:
     """A product in which what a branch has made 0 meets what may be infinite there."""
     of_x, of_y = (
-        is_masked(b, this) and not _is_unmasked(b, this) and may_be_infinite(b, other)
-        for this, other in ((x, y), (y, x))
+        _may_drop(b, this) and may_be_infinite(b, other) for this, other in ((x, y), (y, x))
     )
     if of_x and of_y:
         return b.apply(runtime.strong, x, y)
     if of_x or of_y:
         return b.apply(runtime.times, y, x) if of_x else b.apply(runtime.times, x, y)
     return None
+
+
+def _may_drop(b: Builder, factor: Atom) -> bool:
+    """Whether a factor is 0 where a branch, an index or a choice leaves the other out."""
+    if is_masked(b, factor) and not _is_unmasked(b, factor):
+        return True
+    return b.steep and is_choice(b, factor)
 
 
 def masked_quotient(b: Builder, x: Atom, y: Atom) -> Atom | None:
@@ -141,8 +149,6 @@ def is_masked(b: Builder, ct: Atom, depth: int = _DEPTH) -> bool:
 
 
 def _has_zeros(b: Builder, ct: Value, depth: int) -> bool:
-    if dtype_of(ct.type) == "bool":
-        return True
     if (added := b.accumulation(ct)) is not None:
         some = _is_zero_or_masked(b, added.target, depth)
         return some and (added.index is not None or is_masked(b, added.term, depth))
@@ -154,11 +160,10 @@ def _has_zeros(b: Builder, ct: Value, depth: int) -> bool:
     if op.callee in _JOINS:
         parts = op.args[1:] if op.callee in (np.where, select) else op.args
         return any(_is_zero_or_masked(b, a, depth) for a in parts)
-    if op.callee in (operator.add, operator.sub, np.add, np.subtract):
-        # what a mask leaves of 1 is one too
-        return all(is_masked(b, a, depth) for a in op.args if not isinstance(a, Literal))
+    if op.callee in _SUMS:
+        return all(_is_zero_or_masked(b, a, depth) for a in op.args)
     if op.callee in _MASKED_PRODUCTS:
-        return any(is_masked(b, a, depth) for a in op.args)
+        return any(is_masked(b, a, depth) or (b.steep and is_choice(b, a)) for a in op.args)
     return op.callee in _PASSES_MASKS and is_masked(b, op.args[0], depth)
 
 
@@ -166,10 +171,52 @@ def _is_zero_or_masked(b: Builder, ct: Atom, depth: int) -> bool:
     return is_zero(b, ct) or is_masked(b, ct, depth)
 
 
+_WEIGHED = frozenset(
+    {
+        *(
+            operator.mul,
+            operator.add,
+            operator.sub,
+            np.multiply,
+            np.add,
+            np.subtract,
+            np.where,
+            select,
+        )
+    }
+)
+_PARTS = frozenset(
+    {
+        *(operator.truediv, np.divide, np.reshape, np.broadcast_to, np.expand_dims, np.moveaxis),
+        *(operator.getitem, np.ndarray.astype, np.asarray, float, np.transpose),
+    }
+)
+
+
+def is_choice(b: Builder, x: Atom, depth: int = _DEPTH) -> bool:
+    """Whether a coefficient says which of several values is taken: 1, 0, or the part of a tie."""
+    if not isinstance(x, Value):
+        return False
+    if x.type == Number("bool") or dtype_of(x.type) == "bool":
+        return True
+    op = b.origin(x)
+    if op is None or not depth:
+        return False
+    if op.callee in _WEIGHED:
+        parts = op.args[1:] if op.callee in (np.where, select) else op.args
+        chosen = [is_choice(b, a, depth - 1) for a in parts]
+        weights = [number_of(a) is not None for a in parts]
+        of_numbers = all(c or n for c, n in zip(chosen, weights, strict=True))
+        return of_numbers and (any(chosen) or op.callee in (np.where, select))
+    if op.callee is np.heaviside:
+        return True
+    return op.callee in _PARTS and is_choice(b, op.args[0], depth - 1)
+
+
 def is_zero(b: Builder, atom: Atom) -> bool:
     """Whether an adjoint is 0 by construction."""
     if isinstance(atom, Literal):
-        return number_of(atom) == 0
+        return number_of(atom) == 0 or (isinstance(atom.value, complex) and atom.value == 0)
     op = b.definition(atom)
     return op is not None and op.callee in (np.zeros, np.zeros_like, runtime.zeros_like)
 
@@ -201,9 +248,14 @@ def may_be_infinite(b: Builder, x: Atom, depth: int = _DEPTH) -> bool:
     if not isinstance(x, Value):
         number = number_of(x)
         return number is not None and not math.isfinite(number)
-    op = b.origin(x)
-    if op is None or not depth or dtype_of(x.type) == "bool":
+    if not depth or dtype_of(x.type) == "bool":
         return False
+    added = b.accumulation(x)
+    if added is not None:
+        return any(may_be_infinite(b, a, depth - 1) for a in (added.target, added.term))
+    op = b.origin(x)
+    if op is None:
+        return b.steep and x not in b.given
     if op.callee in (operator.truediv, np.divide):
         if number_of(op.args[1]) or is_off_zero(b, op.args[1]) or _is_count(b, op.args[1]):
             return may_be_infinite(b, op.args[0], depth - 1)
@@ -225,7 +277,7 @@ def _is_count(b: Builder, x: Atom) -> bool:
         op = b.origin(op.args[0])
     if op is None or op.callee in SHAPE:
         return op is not None
-    return op.callee in (np.sum, np.ndarray.sum) and dtype_of(atom_type(op.args[0])) == "bool"
+    return op.callee in (np.sum, np.ndarray.sum) and is_choice(b, op.args[0])
 
 
 def simplify_excess(b: Builder, x: Atom, total: Atom) -> Atom | None:
@@ -250,9 +302,8 @@ _KEEP_ZEROS_OUT = frozenset(
 _PRODUCTS = frozenset({operator.mul, np.multiply, operator.matmul, np.matmul})
 
 
-_ARITHMETIC = frozenset(
-    {*_KEEP_ZEROS_OUT, *_PRODUCTS, operator.add, operator.sub, np.add, np.subtract, operator.pow}
-)
+_SUMS = frozenset({operator.add, operator.sub, np.add, np.subtract})
+_ARITHMETIC = frozenset({*_KEEP_ZEROS_OUT, *_PRODUCTS, *_SUMS, operator.pow})
 
 
 _MASKS = frozenset(
@@ -294,7 +345,8 @@ def _is_unmasked(b: Builder, ct: Atom) -> bool:
     """Whether no branch can have made entries of a differential zero.
 
     It stems from a literal seed through arithmetic. Where such a differential is zero because a
-    factor is, and the divisor too, the primal has no value either: nothing is there to protect.
+    factor is, or because terms cancel, and the divisor too, the primal has no value either, or its
+    derivative is no number that rules give: nothing is there to protect.
     """
     if isinstance(ct, Literal):
         return bool(number_of(ct))
@@ -308,6 +360,8 @@ def _is_unmasked(b: Builder, ct: Atom) -> bool:
         return (_is_unmasked(b, x) and is_no_mask(b, y)) or (
             _is_unmasked(b, y) and is_no_mask(b, x)
         )
+    if op.callee in _SUMS:
+        return all(_is_unmasked(b, a) for a in op.args)
     return op.callee in _KEEP_ZEROS_OUT and _is_unmasked(b, op.args[0])
 
 

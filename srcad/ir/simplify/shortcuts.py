@@ -64,9 +64,12 @@ def _adds_axes(op: Apply | None) -> bool:
 
 
 def _scaled_quotient(b: Builder, quotient: Atom, product: Atom) -> Atom | None:
-    """`(1 / n) * 2` or `(1 / n) * (2 * x)`: 2 goes to the 1."""
+    """`(1 / n) * 2` or `(1 / n) * (2 * x)`: 2 goes to the 1.
+
+    Of arrays, where division costs more, only `(1 / (2 * v)) * (2 * x)`: it goes.
+    """
     op = b.recipe(quotient)
-    if op is None or op.callee is not operator.truediv or not isinstance(op.result.type, Number):
+    if op is None or op.callee is not operator.truediv:
         return None
     above, below = number_of(op.args[0]), op.args[1]
     inner = b.recipe(product)
@@ -75,6 +78,14 @@ def _scaled_quotient(b: Builder, quotient: Atom, product: Atom) -> Atom | None:
         factor, rest = number_of(inner.args[0]), inner.args[1]
     if above is None or not factor or not _is_power_of_two(factor):
         return None
+    if not isinstance(op.result.type, Number):
+        double = b.recipe(below)
+        if rest is None or double is None or double.callee is not operator.mul:
+            return None
+        if number_of(double.args[0]) != factor or atom_type(double.args[1]) != op.result.type:
+            return None
+        made = b.apply(operator.truediv, Literal(above), double.args[1])
+        return b.apply(operator.mul, made, rest)
     made = b.apply(operator.truediv, Literal(above * factor), below)
     return made if rest is None else b.apply(operator.mul, made, rest)
 
@@ -185,9 +196,24 @@ def leading_axes(index: Atom) -> bool:
 # ---- divisors that are not zero
 
 _NOT_NEGATIVE = frozenset(
-    {np.exp, math.exp, np.absolute, math.fabs, abs, operator.abs, np.sqrt, math.sqrt, np.exp2}
+    {
+        *(np.exp, math.exp, np.exp2, np.sqrt, math.sqrt, np.square, np.cosh, math.cosh),
+        *(np.absolute, math.fabs, abs, operator.abs, np.hypot, math.hypot, np.linalg.norm),
+        *(np.var, np.std, np.ndarray.var, np.ndarray.std, np.nanvar, np.nanstd),
+    }
 )
-_OF_PARTS = frozenset({np.sum, np.ndarray.sum, np.mean, np.ndarray.mean})
+_OF_PARTS = frozenset(
+    {
+        *(np.sum, np.ndarray.sum, np.mean, np.ndarray.mean),
+        *(operator.getitem, np.reshape, np.broadcast_to, np.expand_dims, np.transpose),
+    }
+)
+_ROOTS_AND_PARTS = frozenset(
+    {
+        *(np.sqrt, math.sqrt, np.mean, np.ndarray.mean),
+        *(operator.getitem, np.reshape, np.broadcast_to, np.expand_dims, np.transpose),
+    }
+)
 _DEPTH = 6
 
 
@@ -207,7 +233,9 @@ def is_off_zero(b: Builder, x: Atom, depth: int = _DEPTH) -> bool:
         )
     if op.callee in (operator.mul, np.multiply):
         return all(is_off_zero(b, a, depth - 1) for a in op.args)
-    return op.callee in (np.sqrt, math.sqrt) and is_off_zero(b, op.args[0], depth - 1)
+    if op.callee is np.maximum:
+        return any(is_off_zero(b, a, depth - 1) for a in op.args)
+    return op.callee in _ROOTS_AND_PARTS and is_off_zero(b, op.args[0], depth - 1)
 
 
 def is_not_negative(b: Builder, x: Atom, depth: int = _DEPTH) -> bool:

@@ -1,0 +1,43 @@
+"""Whether a function may have a value where its derivative is infinite: at the root of 0.
+
+There a choice on the way has to drop what is infinite, and not to multiply it by 0: the derivative
+of ``sqrt(maximum(v, 0))`` at -1 is 0.  Where no such function is called, a product will do.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+
+import numpy as np
+
+from srcad import runtime
+from srcad.ir import Apply, Block
+from srcad.ir.build import Builder
+from srcad.ir.numbers import number_of
+from srcad.ir.simplify.shortcuts import is_off_zero
+from srcad.ir.walk import all_ops
+
+_ROOTS = {np.sqrt, math.sqrt, np.cbrt, getattr(math, "cbrt", None)}
+_POWERS = {operator.pow, math.pow, np.power, np.float_power}
+_ARCS = {np.arcsin, np.arccos, np.arccosh, math.asin, math.acos, math.acosh}
+
+
+def is_steep(block: Block) -> bool:
+    """Whether a block calls a function whose derivative may be infinite where it has a value."""
+    b = Builder()
+    b.primal = {op.result: op for op in all_ops(block) if isinstance(op, Apply)}
+    return any(_is_steep(b, op) for op in b.primal.values())
+
+
+def _is_steep(b: Builder, op: Apply) -> bool:
+    if op.callee in _ARCS or op.callee is runtime.off_zero:
+        return True  # the latter: the direction of a radius has no derivative at 0
+    if op.callee in _ROOTS:
+        return not is_off_zero(b, op.args[0])
+    if op.callee in _POWERS:
+        power = number_of(op.args[1])
+        smooth = power is not None and (power == int(power) or power > 1)
+        return not smooth and not is_off_zero(b, op.args[0])
+    # Of functions of other libraries nothing is known.
+    return isinstance(op.callee, np.ufunc) and getattr(np, op.callee.__name__, None) != op.callee
