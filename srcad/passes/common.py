@@ -19,7 +19,7 @@ import operator
 import numpy as np
 
 from srcad.ir import Apply, Atom, Block, Op, Value
-from srcad.ir.core import literal_key, make_tuple
+from srcad.ir.core import hashable, literal_key, make_tuple
 from srcad.ir.types import Array, ListType, Number, NumPyScalar, Opaque, TupleType, Type
 from srcad.ir.walk import all_ops, blocks, map_atoms, map_blocks, renaming, values_read
 
@@ -83,8 +83,11 @@ def _block(
     ops: list[Op] = []
     for old in block.ops:
         op = map_atoms(old, read, lambda v: v) if names else old
-        if isinstance(op, Apply) and (_is_plain(op) or _is_array(op, seen)):
-            key = _key(op)
+        if (
+            isinstance(op, Apply)
+            and (_is_plain(op) or _is_array(op, seen))
+            and hashable(key := _key(op))  # not if it takes an array that is a constant
+        ):
             earlier = known.setdefault(key, op.result)
             free = not op.result.hint or (derived and op.loc is not None and op.loc.reverse > 0)
             if earlier is not op.result and free and op.result not in kept:
