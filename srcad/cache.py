@@ -42,10 +42,6 @@ class CacheKey:
             if not isinstance(part, str):  # a str() of an object may hold its address
                 raise TypeError(f"a part of a cache key must be a str, not {type(part).__name__}")
 
-    def extended(self, *parts: str) -> CacheKey:
-        """The key with more parts."""
-        return CacheKey((*self.parts, *parts))
-
     @property
     def digest(self) -> str:
         """Differs if any part differs, or srcad, Python or NumPy."""

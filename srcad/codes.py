@@ -17,6 +17,9 @@ from srcad.recent import Recent
 from srcad.transform.calls import Spec
 from srcad.transform.jacobians import Choice
 
+VARIANTS = 8
+"""How many codes for one key are kept: they differ in what the function refers to."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Variant:

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from srcad.codes import Variant, chooser, codes_of
+from srcad.codes import VARIANTS, Variant, chooser, codes_of
 from srcad.dispatch import MISSING, call_signature, default_now, defaults_of, make_call
 from srcad.errors import NotCompilable, SlowFallback, SrcadError, UnsupportedValue
 from srcad.guards import (
@@ -59,8 +59,6 @@ _TITLES = {
     "value": "{name}, as it is differentiated.",
     "pullback": "A cotangent of {name} pulled back.",
 }
-_VARIANTS = 8
-"""How many codes for one key are kept: they differ in what the function refers to."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,9 +80,18 @@ class _Layout:
 class Derivative:
     """A derivative of a function: callable, readable, differentiable again.
 
-    Its code is generated on the first call for the types of the arguments, and kept.  Attributes:
-    ``source`` (the generated module), ``source_for(*args)``, ``ir``, ``primal`` (the function),
-    ``__wrapped__``.
+    Its code is generated on the first call for the types of the arguments, and kept.  It takes the
+    arguments of the function, and may be called from several threads.  Attributes: ``source`` (the
+    generated module), ``source_for(*args)``, ``ir``, ``primal`` (the function), ``__wrapped__``.
+
+    >>> import srcad
+    >>> def f(x):
+    ...     return x * x
+    >>> gradient = srcad.grad(f)
+    >>> print("".join(gradient.source_for(3.0).splitlines(keepends=True)[-2:]))
+        x_bar = 2.0 * x
+        return x_bar
+    <BLANKLINE>
     """
 
     __srcad_transform__ = True
@@ -380,10 +387,17 @@ class Derivative:
     ) -> Variant:
         """The code for these arguments, compiled if need be."""
         values = [v for _, v in (*positional, *named)]
+        known = self._known_variant(key, sizes, values)
+        if known is not None:
+            return known
+        return self._compiled_variant(key, sizes, positional, named, exact=exact, backend=backend)
+
+    def _known_variant(self, key: Any, sizes: dict[int, int], values: list[Any]) -> Variant | None:
+        """The code that is there for these arguments, if what it relies on is as it was."""
         for variant in self._variants.get(key, ()):
             if variant.collect(*values, sizes=sizes) is not MISS:
                 return variant
-        return self._compiled_variant(key, sizes, positional, named, exact=exact, backend=backend)
+        return None
 
     def _compiled_variant(
         self,
@@ -397,9 +411,9 @@ class Derivative:
     ) -> Variant:
         values = [v for _, v in (*positional, *named)]
         with self._lock:
-            for variant in self._variants.get(key, ()):  # another thread may have been here
-                if variant.collect(*values, sizes=sizes) is not MISS:
-                    return variant
+            known = self._known_variant(key, sizes, values)
+            if known is not None:  # another thread has been here
+                return known
             if exact or backend == "python":
                 compiled = self._generate(positional, named, exact, self.options.plain)
             else:
@@ -410,7 +424,7 @@ class Derivative:
             sized = dict(sizes)
             entry = make_entry(compiled.run, len(values), compiled.guards, sized, compiled)
             variant = Variant(compiled, *entry)
-            self._variants[key] = (variant, *self._variants.get(key, ()))[:_VARIANTS]
+            self._variants[key] = (variant, *self._variants.get(key, ()))[:VARIANTS]
             if backend is None:
                 self._code.latest = compiled
             return variant

@@ -106,8 +106,24 @@ def make_call(
         "_srcad_plain": defaults_of(function),
         "_srcad_wrong": WRONG,
     }
+    head = ", ".join(_declared(parameters))
+    fill = "".join(
+        f"    if {p.name} is _srcad_missing:\n"
+        f"        {p.name} = {_default_text(function, signature, p.name)}\n"
+        for p in parameters
+        if p.name in filled and p.default is not p.empty
+    )
+    if first is not None:
+        namespace |= first.namespace
+    text = f"def __call__({head}):\n{fill}{_body([p.name for p in parameters], first)}"
+    (made,) = define(text, "<srcad dispatch>", namespace)  # text made of parameter names alone
+    made.__qualname__ = made.__name__ = name  # what Python says of a call that does not fit
+    return made
+
+
+def _declared(parameters: list[inspect.Parameter]) -> list[str]:
+    """The parameters as they stand in a ``def``; defaults say that nothing was given."""
     declared: list[str] = []
-    fill = ""
     previous: Any = inspect.Parameter.POSITIONAL_ONLY
     for p in parameters:
         if p.kind is not previous:
@@ -116,31 +132,30 @@ def make_call(
             if p.kind is inspect.Parameter.KEYWORD_ONLY:
                 declared.append("*")
             previous = p.kind
-        if p.default is inspect.Parameter.empty:
-            declared.append(p.name)
-            continue
-        declared.append(f"{p.name}=_srcad_missing")
-        if p.name in filled:
-            fill += f"    if {p.name} is _srcad_missing:\n"
-            fill += f"        {p.name} = {_default_text(function, signature, p.name)}\n"
+        optional = p.default is not inspect.Parameter.empty
+        declared.append(f"{p.name}=_srcad_missing" if optional else p.name)
     if previous is inspect.Parameter.POSITIONAL_ONLY:
         declared.append("/")
-    names = [p.name for p in parameters]
+    return declared
+
+
+def _body(names: list[str], first: First | None) -> str:
+    """A call like the first; else by its types; else by the slow door, outside of the ``try``."""
     listed = ", ".join(names)
     kinds = ", ".join(f"_srcad_type({n})" for n in names)
-    text = f"def __call__({', '.join(declared)}):\n{fill}"
+    compared, entered = "", ""
     if first is not None:
-        namespace |= first.namespace
-        text += (
+        compared = (
             f"    try:\n"
             f"        _srcad_like_first = (\n            {first.test}\n        )\n"
             f"    except _srcad_wrong:\n"
             f"        _srcad_like_first = False\n"
         )
-    text += "    try:\n"
-    if first is not None:
-        text += f"        if _srcad_like_first:\n            return {first.call}\n"
-    text += (
+        entered = f"        if _srcad_like_first:\n            return {first.call}\n"
+    return (
+        f"{compared}"
+        f"    try:\n"
+        f"{entered}"
         f"        _srcad_run = _srcad_lookup(({kinds},))\n"
         f"        if _srcad_run is not None:\n"
         f"            _srcad_out = _srcad_run({listed})\n"
@@ -155,6 +170,3 @@ def make_call(
         f"    finally:\n"
         f"        del _srcad_caught\n"
     )
-    (made,) = define(text, "<srcad dispatch>", namespace)  # text made of parameter names alone
-    made.__qualname__ = made.__name__ = name  # what Python says of a call that does not fit
-    return made

@@ -21,8 +21,15 @@ FALLBACKS = ("refuse", "python")
 class Options:
     """Which passes are run, and what runs the code.
 
-    All passes are on; without them the code is longer and slower, and the same:
-    ``srcad.grad(f, options=srcad.Options(fuse=False))``; ``Options.none()`` has all of them off.
+    All passes are on; without them the code is longer and slower, and computes the same up to
+    rounding.  ``Options.none()`` has all of them off.  Raises ``ValueError`` for a back end or a
+    fallback that there is not, and for ``fastmath`` without Numba.
+
+    >>> import srcad
+    >>> def f(x):
+    ...     return x * x
+    >>> srcad.grad(f, options=srcad.Options(fuse=False))(3.0)
+    6.0
     """
 
     unroll: bool = True
@@ -77,10 +84,6 @@ class Options:
     def depends_on_sizes(self) -> bool:
         """Whether code for large arrays is another; compiled code goes by elements anyway."""
         return self.blocks and self.backend == "python"
-
-    def is_opaque(self, function: Any) -> bool:
-        """Whether a function was marked with ``srcad.opaque``."""
-        return is_opaque(function)
 
 
 DEFAULTS = Options()

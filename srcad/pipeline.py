@@ -1,17 +1,21 @@
 """The passes, in order: from a live function and example arguments to a compiled derivative.
 
 frontend.lower      source → IR; a derivative is expanded where it is called (transform.library)
-transform.prepare   before that, its loops, repeats and writes are made simpler
-transform.dce       what no result needs is removed
-transform.fuse      the reverse of a loop that only adds up goes into the loop
-transform.inplace   adjoints are written over where they stand
-transform.firsts    what is added to zeros is written there
-transform.sums      factors go out of sums
-transform.outer     sums of outer products are products of matrices
-transform.ownership returned arrays are nobody else's
-transform.blocks    operations on large arrays go through them block by block
-transform.indices   an index is written out where it is used
-ir.verify           the result is valid (in debug mode, after each pass)
+passes.prepare      before that, its loops, repeats and writes are made simpler
+passes.fold         what types and constants make known is folded
+passes.dce          what no result needs is removed
+codegen.copies      copies that nothing could tell from the original are left out
+passes.fuse         the reverse of a loop that only adds up goes into the loop
+passes.inplace      adjoints are written over where they stand
+passes.firsts       what is added to zeros is written there
+passes.outer        sums of outer products are products of matrices
+passes.sums         factors go out of sums
+passes.ownership    returned arrays are nobody else's
+passes.blocks       operations on large arrays go through them block by block
+passes.indices      an index is written out where it is used
+passes.radii        what was one operation until here is written out
+passes.scalars      what NumPy would compute of one Python float is said in Python
+ir.verify           the result is valid: checked where it writes into arrays, and for Numba
 backends.numba      what Numba cannot compile is said in other words, if it is to compile it
 codegen.emit        IR → text
 codegen.load        text → module
@@ -172,7 +176,7 @@ def finish(
 
 
 def _compiled(function: Function, lowered: Lowered, title: str, options: Options) -> Compiled:
-    function = replace(function, doc=describe(function, title, lowered))
+    function = replace(function, doc=describe(function, title))
     decorators: dict[str, Decorator] = {}
     if options.backend == "numba":
         function, decorators = _for_numba(function, lowered, options)
@@ -247,7 +251,7 @@ def loaded(
     )
 
 
-def describe(function: Function, title: str, lowered: Lowered) -> str:
+def describe(function: Function, title: str) -> str:
     """The docstring of generated code: what, from where, for which types."""
     where = f" from {_short(function.loc)}" if function.loc is not None else ""
     kinds = ", ".join(f"{p.hint}: {_described(p, function)}" for p in function.params)

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from srcad import rules
+from srcad.codes import VARIANTS
 from srcad.derivative import Derivative
 from srcad.errors import SrcadError, UnsupportedValue
 from srcad.frontend import containers
@@ -179,7 +180,7 @@ class VjpMaker(Derivative):
             pair = self._compile_pair(tuple(zip(names, primals, strict=True)), exact)
             forward = pair.forward
             _, collect = make_entry(forward.run, len(primals), forward.guards, dict(sizes))
-            self._pairs[key] = (_Pair(pair, collect), *self._pairs.get(key, ()))[:8]
+            self._pairs[key] = (_Pair(pair, collect), *self._pairs.get(key, ()))[:VARIANTS]
             return pair, forward.data(primals)
 
     def _compile_pair(self, named: Named, exact: bool) -> CompiledPair:

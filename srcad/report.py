@@ -149,8 +149,7 @@ class _Explainer:
             return
         if any(_is_reverse(inner.loc) for inner in op.body.ops):
             self.found.fused[_place(op.loc)] = None
-        count = len(op.streams) if isinstance(op, For) else 0
-        for place, param in enumerate(op.body.params[count:]):
+        for place, param in enumerate(op.carried_params):
             end = op.body.yields[place]
             last = self.made.get(end) if isinstance(end, Value) else None
             if (
@@ -236,8 +235,7 @@ class _Explainer:
 
 def _is_kept_before(op: For | While, value: Value, parts: tuple[Atom, ...]) -> bool:
     """Whether a carried value is one that the iteration before keeps under its next name."""
-    count = len(op.streams) if isinstance(op, For) else 0
-    carried = op.body.params[count:]
+    carried = op.carried_params
     return value in carried and op.body.yields[carried.index(value)] in parts
 
 
@@ -247,7 +245,7 @@ def _reverse_readers(block: Block) -> dict[Value, dict[int | None, Loc]]:
     for op in all_ops(block):
         if not isinstance(op, For):
             continue
-        for stream, target in zip(op.streams, op.body.params, strict=False):
+        for stream, target in zip(op.streams, op.targets, strict=True):
             if isinstance(stream, Items) and stream.backward and isinstance(stream.sequence, Value):
                 found[stream.sequence] = _first_reads(op.body, target)
     # a list of a branch is read under the name of its result
@@ -268,8 +266,7 @@ def _through_tapes(
     appended: dict[Value, Atom] = {}
     for op in all_ops(block):
         if isinstance(op, (For, While)):
-            count = len(op.streams) if isinstance(op, For) else 0
-            for place in range(len(op.body.params) - count):
+            for place in range(len(op.carried)):
                 end = op.body.yields[place]
                 last = made.get(end) if isinstance(end, Value) else None
                 if isinstance(last, Update) and last.callee is list.append:
@@ -280,7 +277,7 @@ def _through_tapes(
         for op in all_ops(block):
             if not isinstance(op, For):
                 continue
-            for stream, target in zip(op.streams, op.body.params, strict=False):
+            for stream, target in zip(op.streams, op.targets, strict=True):
                 if not isinstance(stream, Items) or not isinstance(stream.sequence, Value):
                     continue
                 held = appended.get(stream.sequence)

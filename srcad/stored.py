@@ -83,7 +83,7 @@ def keep(request: Request, parts: tuple[Compiled, ...]) -> None:
         describer = _Describer()
         key = _key(request)
         described = [_part(describer, request, part) for part in parts]
-        functions = [_function(describer, request, f) for part in parts for f in part.inlined]
+        functions = [describer.constant(f) for part in parts for f in part.inlined]
     except (_Unknown, SrcadError, LookupError, AttributeError, ValueError):
         return
     metadata = {"parts": described, "functions": functions, "files": describer.files}
@@ -421,11 +421,6 @@ def _part(describer: _Describer, request: Request, part: Compiled) -> dict[str, 
             for guard in part.guards
         ],
     }
-
-
-def _function(describer: _Describer, request: Request, function: Any) -> str:
-    """A function whose source is in the text: its file is noted."""
-    return describer.constant(function)
 
 
 def _sizes(request: Request) -> dict[int, int]:

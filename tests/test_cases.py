@@ -8,6 +8,7 @@ import re
 import threading
 import tracemalloc
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -1498,6 +1499,80 @@ def test_what_is_only_asked_for_its_shape_is_not_kept():
     _, saved = pair.forward.run(np.ones((2, 3)))
     assert all(isinstance(part, (int, tuple)) for part in saved)
     close(pair.reverse.run(saved, np.ones(3)), (np.array([[2.0, 1, 1], [1, 2, 2]]),))
+
+
+def test_lists_of_any_length_are_not_put_in_order():
+    def f(a):
+        return sorted(a.tolist())[0][1]
+
+    def g(a):
+        return sorted([[v, 1.0] for v in a[0]], key=lambda row: row)[0][0]
+
+    for function in (f, g):
+        with pytest.raises(srcad.errors.UnsupportedSyntax, match="lists or dicts are put in order"):
+            srcad.grad(function)(np.eye(2))
+
+
+def test_what_a_key_of_run_time_finds_is_not_changed():
+    def appended(x, n):
+        groups = {"a": [], "b": [1.0]}
+        groups["b" if n else "a"].append(x * x)
+        return sum(groups["b"])
+
+    def binned(x, n):
+        groups = [[], []]
+        for k in range(n):
+            groups[k % 2].append(x**k)
+        return sum(groups[1])
+
+    def scaled(x, n):
+        rows = ([x, 1.0], [x, 2.0])
+        rows[n][1] *= x
+        return rows[1][1]
+
+    def lengthened(x, n):
+        groups = {0: [x], 1: [1.0]}
+        groups[n] += [x]
+        return sum(groups[1])
+
+    def counted(x, n):
+        seen = {0: set(), 1: {1}}
+        seen[n].add(3)
+        return x * len(seen[1])
+
+    def seen_later(x, n):
+        one = {1, 2}
+        found = {0: {1}, 1: one}[n]
+        one.add(3)
+        return x * len(found)
+
+    for function in (appended, binned, scaled, lengthened, counted, seen_later):
+        with pytest.raises(srcad.errors.UnsupportedSyntax, match="something else may also refer"):
+            srcad.grad(function)(0.5, 1)
+
+
+def test_a_set_that_is_searched_for_what_run_time_knows_may_change():
+    def f(x, k):
+        seen = {1, 2}
+        y = x * x if k in seen else x
+        seen.add(7)
+        seen.discard(1)
+        return y * len(seen) + (0.0 if k in seen else x)
+
+    close(srcad.grad(f)(0.5, 1), 3.0)
+    close(srcad.grad(f)(0.5, 7), 2.0)
+
+
+def test_namespaces_are_read_as_they_are_now_and_not_compared():
+    settings = SimpleNamespace(rate=2.0)
+    derivative = srcad.grad(lambda x: settings.rate * x * x)
+    close(derivative(3.0), 12.0)
+    settings.rate = 1
+    close(derivative(3.0), 6.0)
+    with pytest.raises(srcad.errors.UnsupportedSyntax, match="a SimpleNamespace is compared"):
+        srcad.grad(lambda x: x if SimpleNamespace(x=x) == settings else -x)(3.0)
+    with pytest.raises(srcad.errors.UnsupportedSyntax, match="not made here"):
+        srcad.grad(lambda x: setattr(settings, "rate", x) or x)(3.0)
 
 
 def test_the_item_of_an_array_without_axes_twice():

@@ -162,12 +162,11 @@ def _results(results: tuple[Value, ...], blocks: tuple[Block, ...], varied: Valu
 def _vary_loop(
     op: For | While, varied: Values, is_constant: Callable[[Any], bool], owners: Owners
 ) -> None:
-    count = len(op.streams) if isinstance(op, For) else 0
     if isinstance(op, For):
-        for target, stream in zip(op.body.params, op.streams, strict=False):
+        for target, stream in zip(op.targets, op.streams, strict=True):
             if isinstance(stream, Items) and _any((stream.sequence,), varied):
                 _mark(target, varied)
-    params = op.body.params[count:]
+    params = op.carried_params
     for param, init in zip(params, op.carried, strict=True):
         if _any((init,), varied):
             _mark(param, varied)
@@ -241,8 +240,7 @@ def _use_blocks(
 
 
 def _use_loop(op: For | While, useful: Values, is_constant: Callable[[Any], bool]) -> None:
-    count = len(op.streams) if isinstance(op, For) else 0
-    params = op.body.params[count:]
+    params = op.carried_params
     for k, result in enumerate(op.results):
         if result in useful:
             _need((op.body.yields[k], params[k]), useful)
@@ -258,7 +256,7 @@ def _use_loop(op: For | While, useful: Values, is_constant: Callable[[Any], bool
         if param in useful:
             _need((init,), useful)
     if isinstance(op, For):
-        for target, stream in zip(op.body.params, op.streams, strict=False):
+        for target, stream in zip(op.targets, op.streams, strict=True):
             if target in useful and isinstance(stream, Items):
                 _need((stream.sequence,), useful)
 

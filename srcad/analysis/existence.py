@@ -117,7 +117,8 @@ def _visit(op: Op, missing: Values) -> None:
         case Effect():
             pass
         case Update():
-            if _any((op.target, *op.args), missing):
+            held = op.args if _packs(op.version.type) else ()  # an array holds numbers alone
+            if _any((op.target, *held), missing):
                 missing[op.version] = None
                 if op.result is not None:
                     missing[op.result] = None
@@ -145,12 +146,11 @@ def _branches(inner: tuple[Block, ...], results: tuple[Value, ...], missing: Val
 
 
 def _loop(op: For | While, missing: Values) -> None:
-    count = len(op.streams) if isinstance(op, For) else 0
     if isinstance(op, For):
-        for target, stream in zip(op.body.params, op.streams, strict=False):
+        for target, stream in zip(op.targets, op.streams, strict=True):
             if isinstance(stream, Items) and _any((stream.sequence,), missing):
                 missing[target] = None
-    params = op.body.params[count:]
+    params = op.carried_params
     pairs = [(p, (init,)) for p, init in zip(params, op.carried, strict=True)]
     ends = [(p, (end,)) for p, end in zip(params, op.body.yields, strict=False)]
     before = -1

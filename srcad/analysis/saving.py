@@ -20,7 +20,7 @@ from srcad.ir import Apply, Atom, Block, Literal, Op, Value
 from srcad.ir.core import make_tuple
 from srcad.ir.infer import atom_type
 from srcad.ir.types import Array, Number, NumPyScalar, Opaque, TupleType
-from srcad.ir.walk import map_atoms
+from srcad.ir.walk import map_atoms, renaming
 
 _CHEAP = {
     operator.add, operator.sub, operator.mul, operator.neg, operator.pos,
@@ -110,8 +110,7 @@ def recomputed(
     ops: list[Op] = []
     mapping: dict[Value, Atom] = {}
 
-    def read(atom: Atom) -> Atom:
-        return mapping.get(atom, atom) if isinstance(atom, Value) else atom
+    read = renaming(mapping)
 
     def define(value: Value) -> Value:
         fresh = Value(value.hint, value.type)

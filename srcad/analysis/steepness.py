@@ -31,8 +31,8 @@ def is_steep(block: Block) -> bool:
 
 
 def _is_steep(b: Builder, op: Apply) -> bool:
-    if op.callee in _ARCS or op.callee is runtime.off_zero:
-        return True  # the latter: the direction of a radius has no derivative at 0
+    if op.callee in _ARCS or op.callee is runtime.off_zero:  # what it divides has a kink at 0
+        return True
     if op.callee in _ROOTS:
         return not is_off_zero(b, op.args[0])
     if op.callee in _POWERS:

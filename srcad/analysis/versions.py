@@ -44,9 +44,7 @@ def version_links(block: Block) -> dict[Value, list[Value]]:
                     for result, end in zip(op.results, inner.yields, strict=False):
                         link(result, end)
             case For() | While():
-                count = len(op.streams) if isinstance(op, For) else 0
-                params = op.body.params[count:]
-                for k, param in enumerate(params):
+                for k, param in enumerate(op.carried_params):
                     link(param, op.carried[k])
                     link(param, op.body.yields[k])
                     link(param, op.results[k])
@@ -75,8 +73,7 @@ def overwritten_later(block: Block) -> dict[Value, None]:
                     for result, end in zip(op.results, inner.yields, strict=False):
                         hand_on(end, result)
             case For() | While():
-                count = len(op.streams) if isinstance(op, For) else 0
-                for k, param in enumerate(op.body.params[count:]):
+                for k, param in enumerate(op.carried_params):
                     for source in (op.carried[k], op.body.yields[k]):
                         hand_on(source, param)
                         hand_on(source, op.results[k])

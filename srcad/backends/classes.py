@@ -69,8 +69,7 @@ def handed_on(op: Op) -> Iterator[tuple[Value, Atom]]:
                 yield result, a
                 yield result, b
         case For(carried=carried, body=body, results=made):
-            params = body.params[len(op.streams) :]
-            yield from _loop(carried, params, body.yields, made)
+            yield from _loop(carried, op.carried_params, body.yields, made)
         case While(carried=carried, body=body, results=made):
             yield from zip(op.test.params, body.params, strict=True)
             yield from _loop(carried, body.params, body.yields, made)

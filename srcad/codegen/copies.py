@@ -21,9 +21,9 @@ from srcad.codegen.liveness import Liveness
 from srcad.codegen.memory import Memory
 from srcad.codegen.ownership import Ownership
 from srcad.codegen.survey import Survey, is_reverse
-from srcad.ir.core import Accumulate, Apply, Atom, Block, Function, Op, Update, Value
+from srcad.ir.core import Accumulate, Apply, Atom, Function, Op, Update, Value
 from srcad.ir.types import Array, DictType, ListType
-from srcad.ir.walk import all_ops, map_atoms, without_ops
+from srcad.ir.walk import all_ops, rename_values, without_ops
 
 
 def without_idle_copies(function: Function) -> Function:
@@ -80,12 +80,8 @@ def _merged(function: Function, copies: list[Apply]) -> Function:
     """The function without copies: their results are what they are of."""
     names = {op.result: _end_of(op.result, copies) for op in copies}
 
-    def read(atom: Atom) -> Atom:
-        return names.get(atom, atom) if isinstance(atom, Value) else atom
-
     body = without_ops(function.body, set[Op](copies))
-    ops = tuple(map_atoms(op, read, lambda v: v) for op in body.ops)
-    return replace(function, body=Block(body.params, ops, tuple(map(read, body.yields))))
+    return replace(function, body=rename_values(body, names))
 
 
 class _Writes:

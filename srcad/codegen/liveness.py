@@ -214,8 +214,7 @@ class Liveness:
         return before
 
     def _for(self, op: For, live: int) -> int:
-        count = len(op.streams)
-        targets, params = op.body.params[:count], op.body.params[count:]
+        targets, params = op.targets, op.carried_params
         live = self._copy(tuple(zip(op.results, params, strict=True)), live)
         mine = 0
         for param in params:

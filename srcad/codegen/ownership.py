@@ -21,7 +21,7 @@ import numpy as np
 from srcad.codegen.liveness import Liveness
 from srcad.codegen.memory import Memory, has_memory
 from srcad.codegen.survey import Survey
-from srcad.ir.core import Accumulate, Apply, Atom, Literal, Update, Value, make_tuple
+from srcad.ir.core import Accumulate, Apply, Atom, For, If, Literal, Update, Value, make_tuple
 from srcad.ir.types import (
     Array,
     DictType,
@@ -33,6 +33,7 @@ from srcad.ir.types import (
     Type,
     Unknown,
 )
+from srcad.ir.walk import all_ops
 
 
 class Reach(Enum):
@@ -73,6 +74,11 @@ class Ownership:
         self.memory = memory
         self.liveness = liveness
         self._in_place: dict[Accumulate | Update, bool] = {}
+        self._carried: dict[Value, tuple[For, int]] = {}
+        """The loop that a parameter is carried through, and its place in what is carried."""
+        for op in all_ops(survey.function.body):
+            if isinstance(op, For):
+                self._carried.update((p, (op, k)) for k, p in enumerate(op.carried_params))
 
     def in_place(self, op: Accumulate | Update) -> bool:
         """Whether the memory of the target may be written."""
@@ -93,29 +99,50 @@ class Ownership:
         own = self.memory.identity(target)
         if not self.memory.sees(alive, own):
             return True
-        made = self._made_here(target, number[op.version])
-        return made is not None and not self.memory.sees_since(number[made], alive, own)
+        made = self._made_since(target, number[op.version])
+        return made is not None and not self.memory.sees_since(made[0], alive, made[1])
 
-    def _made_here(self, target: Value, end: int) -> Value | None:
-        """What made the memory of a target in this iteration, if nothing older has got it.
+    def _made_since(self, target: Value, end: int) -> tuple[int, int] | None:
+        """Since when the memory of a target is there, and its roots; None if older has got it.
 
-        ``end`` is the number of the version that is made from the target.
+        The time is the number of a value: what has a smaller one, and is still there, was made
+        before that memory was, in this iteration of the loops around it.  ``end`` is the number of
+        the version that is made from the target.
         """
-        value, own = target, self.memory.identity(target)
-        while True:
-            op = self.survey.definition.get(value)
-            if not isinstance(op, (Accumulate, Update)) or value is not op.version:
-                break
-            if isinstance(op, Accumulate) and not self.in_place(op):
-                break  # it makes memory of its own
-            if not isinstance(op.target, Value):
-                return None
-            value = op.target
+        number = self.survey.number
+        since, own = len(number), 0
+        work, seen, looped = [target], {target}, False
+        while work:
+            value = work.pop()
             own |= self.memory.identity(value)
-        if not isinstance(op, (Apply, Accumulate)):
-            return None
-        stored = self.memory.stored_between(self.survey.number[value], end)
-        return None if self.memory.sees(stored, own) else value
+            op = self.survey.definition.get(value)
+            sources: tuple[Atom | None, ...]
+            match op:
+                case Accumulate() if not looped and not self.in_place(op):
+                    since, sources = min(since, number[value]), ()  # memory of its own
+                case Accumulate(version=version) | Update(version=version) if version is value:
+                    sources = (op.target,)
+                case Apply():
+                    since, sources = min(since, number[value]), ()
+                case If():
+                    place = op.results.index(value)
+                    sources = tuple(side.yields[place] for side in (op.then, op.orelse))
+                case For():
+                    place = op.results.index(value) + len(op.streams)
+                    sources, looped = (op.body.params[place],), True
+                case None if value in self._carried:
+                    # of an earlier iteration may be what the loop's own parameters are
+                    loop, place = self._carried[value]
+                    since = min(since, number[loop.body.params[0]])
+                    sources, looped = (loop.carried[place], loop.body.yields[place]), True
+                case _:
+                    return None
+            for source in sources:
+                if isinstance(source, Value) and source not in seen:
+                    seen.add(source)
+                    work.append(source)
+        stored = self.memory.stored_between(since, len(number) if looped else end)
+        return None if self.memory.sees(stored, own) else (since, own)
 
     def form(self, op: Accumulate) -> Form:
         """How to print an accumulation; forms with an index may need a copy first."""

@@ -41,6 +41,7 @@ from srcad.ir.core import (
     With,
     assert_true,
     check_bound,
+    is_int,
     is_undefined,
     raise_error,
 )
@@ -514,13 +515,12 @@ class Statements:
                 self._false.update(v for v in sharing if v in flags)
 
     def _for(self, op: For, out: list[Any], top: bool) -> None:
-        count = len(op.streams)
-        params = op.body.params[count:]
+        params = op.carried_params
         out.extend(self._opening(op, params, top))
         out.extend(self.comments.before(op.loc, top))
-        targets = [self.store(t) for t in op.body.params[:count]]
+        targets = [self.store(t) for t in op.targets]
         iterable = self._iterable(op)
-        if op in self.plan.survey.enumerated and count > 2:
+        if op in self.plan.survey.enumerated and len(op.streams) > 2:
             targets = [targets[0], gast.Tuple(targets[1:], gast.Store())]
         target = targets[0] if len(targets) == 1 else gast.Tuple(targets, gast.Store())
         around = self._carry(params, op.carried)
@@ -545,9 +545,9 @@ class Statements:
         match stream:
             case Range(start=start, stop=stop, step=step):
                 bounds = [start, stop, step]
-                if _is_integer(step, 1):
+                if is_int(step, 1):
                     bounds.pop()
-                    if _is_integer(start, 0):
+                    if is_int(start, 0):
                         del bounds[0]
                 return call(dotted(self.names.builtin("range")), [atom(a) for a in bounds])
             case Items(sequence=sequence, backward=True):
@@ -613,7 +613,3 @@ class Statements:
 
 def _is_none(atom: Atom) -> bool:
     return isinstance(atom, Literal) and atom.value is None
-
-
-def _is_integer(atom: Atom, number: int) -> bool:
-    return isinstance(atom, Literal) and type(atom.value) is int and atom.value == number

@@ -26,6 +26,7 @@ from srcad.ir.core import (
     Update,
     Value,
     While,
+    is_int,
     make_tuple,
 )
 from srcad.ir.types import TupleType
@@ -133,7 +134,11 @@ class Survey:
             if not isinstance(op, For) or len(op.streams) < 2:
                 continue
             first, *others = op.streams
-            if not isinstance(first, Range) or not _is(first.start, 0) or not _is(first.step, 1):
+            if (
+                not isinstance(first, Range)
+                or not is_int(first.start, 0)
+                or not is_int(first.step, 1)
+            ):
                 continue
             length = self.definition.get(first.stop) if isinstance(first.stop, Value) else None
             if not isinstance(length, Apply) or length.callee is not len:
@@ -231,8 +236,7 @@ class Survey:
             return True
         for op in self._loops:
             if op.body is body and isinstance(op, For):
-                place = body.params.index(value)
-                return place < len(op.streams) and (not value.hint or is_reverse(op.loc))
+                return value in op.targets and (not value.hint or is_reverse(op.loc))
         return False
 
     def _parts(self, value: Value, length: int) -> Pattern | None:
@@ -338,7 +342,3 @@ def _are_named(parts: Pattern) -> bool:
     """Whether the parts of a tuple have names of their own: else ``p[0]`` says more."""
     named = [part for part in parts if part is not None]
     return len(named) > 1 and all(part.hint for part in named)
-
-
-def _is(atom: Atom, number: int) -> bool:
-    return isinstance(atom, Literal) and type(atom.value) is int and atom.value == number

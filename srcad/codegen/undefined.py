@@ -108,8 +108,7 @@ def _copies(op: Op) -> Iterator[tuple[Value, Atom]]:
             yield from zip(results, then.yields, strict=True)
             yield from zip(results, orelse.yields, strict=True)
         case For(carried=carried, body=body, results=results):
-            params = body.params[len(op.streams) :]
-            yield from _loop_copies(params, carried, body, results)
+            yield from _loop_copies(op.carried_params, carried, body, results)
         case While(carried=carried, test=test, body=body, results=results):
             yield from _loop_copies(test.params, carried, body, results)
             yield from zip(body.params, test.params, strict=True)

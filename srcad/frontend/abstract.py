@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
-from typing import Any
+from typing import Any, overload
 
 from srcad.ir import Atom, Literal, Value, View
 from srcad.ir.build import Builder
+from srcad.ir.core import same_literal
 from srcad.ir.immutable import immutable, immutable_value
 
 
@@ -399,6 +400,45 @@ def parts(value: Any) -> tuple[Any, ...]:
     return ()
 
 
+_KnownContents = Items | Entries | Fields
+Nest = TupleRef | _KnownContents
+"""What keeps its structure when its parts are replaced."""
+
+
+@overload
+def with_parts(value: TupleRef, items: Iterable[Any]) -> TupleRef: ...
+@overload
+def with_parts(value: _KnownContents, items: Iterable[Any]) -> _KnownContents: ...
+def with_parts(value: Nest, items: Iterable[Any]) -> Nest:
+    """A tuple, or the contents of a place, with other ``parts``."""
+    items = tuple(items)
+    match value:
+        case TupleRef(cls=cls):
+            return TupleRef(items, cls)
+        case Items():
+            return Items(items)
+        case Entries(keys=keys):
+            return Entries(keys, items)
+        case Fields(names=names, origin=origin):
+            return Fields(names, items, origin)
+
+
+def labels(value: Nest) -> tuple[Any, ...]:
+    """By what each of the ``parts`` is asked for: an index, a key, the name of an attribute."""
+    match value:
+        case TupleRef(items=items) | Items(items=items):
+            return tuple(range(len(items)))
+        case Entries(keys=keys):
+            return keys
+        case Fields(names=names):
+            return names
+
+
+def is_number(value: object) -> bool:
+    """Whether a known object is a number: one of those that calculations are made of, no flag."""
+    return isinstance(value, (int, float, complex)) and not isinstance(value, bool)
+
+
 def same_path(a: tuple[View, ...], b: tuple[View, ...]) -> bool:
     """Whether two paths surely lead from one array to one view."""
     return same_steps(a, b) and all(
@@ -425,7 +465,7 @@ def same_steps(a: tuple[View, ...], b: tuple[View, ...]) -> bool:
 def same_atom(a: Atom, b: Atom) -> bool:
     """Whether two atoms surely are one object, or equal constants."""
     if isinstance(a, Literal) and isinstance(b, Literal):
-        return type(a.value) is type(b.value) and repr(a.value) == repr(b.value)
+        return same_literal(a.value, b.value)
     return a is b
 
 

@@ -40,6 +40,7 @@ from srcad.ir.tree import is_generated
 from srcad.ir.types import (
     EXCEPTION,
     OBJECT,
+    SET,
     STRING,
     Array,
     Number,
@@ -171,12 +172,18 @@ def _of_static(low: Lowering, known: Any, name: str) -> Abstract:
     return low.session.importer.constant(low, found)
 
 
+_PLAIN = (object, types.SimpleNamespace)
+_LOOK_UP = {vars(cls)["__getattribute__"] for cls in _PLAIN}
+_SET = {cls.__setattr__ for cls in _PLAIN}
+"""How attributes are looked up and set in what an instance holds, and then in its class."""
+
+
 def _of_instance(low: Lowering, obj: ObjectRef, name: str) -> Abstract:
     contents = low.contents(obj)
     assert isinstance(contents, Fields)
     on_class = inspect.getattr_static(obj.cls, name, _ABSENT)
     importer = low.session.importer
-    if vars(object)["__getattribute__"] is not inspect.getattr_static(obj.cls, "__getattribute__"):
+    if inspect.getattr_static(obj.cls, "__getattribute__") not in _LOOK_UP:
         low.refuse(*refusal("attribute access", name=obj.cls.__name__))
     if isinstance(on_class, property):
         importer.member(obj.cls, contents.origin, name, on_class)
@@ -294,7 +301,7 @@ def set_attribute(low: Lowering, obj: Abstract, name: str, value: Abstract) -> N
     if isinstance(obj, ObjectRef):
         on_class = inspect.getattr_static(obj.cls, name, None)
         setter = getattr(obj.cls, "__setattr__", None)
-        if setter is not object.__setattr__:
+        if setter not in _SET:
             if isinstance(setter, types.FunctionType) and not is_generated(setter):
                 calls.call(low, Static(setter), [obj, Static(name), value], {})
                 return
@@ -403,6 +410,10 @@ def _of_array(low: Lowering, value: Value, name: str) -> Abstract:
     return Method(Static(descriptor), value)
 
 
+_CHANGES_OF_SETS = frozenset(dir(set)) - frozenset(dir(frozenset))
+"""The methods of sets that change them."""
+
+
 def _of_opaque(low: Lowering, value: Value, name: str) -> Abstract:
     """An attribute of an object that carries no derivative: read at run time."""
     if is_differentiable(value.type):
@@ -416,6 +427,8 @@ def _of_opaque(low: Lowering, value: Value, name: str) -> Abstract:
         low.refuse(
             "data is read from an exception", "keep what the handler needs in a variable instead"
         )
+    if value.type == SET and name in _CHANGES_OF_SETS:  # of whichever set it is at run time
+        low.refuse(*refusal("shared container"))
     generator = GENERATORS.get(value.type.name) if isinstance(value.type, Opaque) else None
     method = getattr(generator, name, None)
     if callable(method):

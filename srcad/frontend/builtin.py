@@ -55,17 +55,9 @@ from srcad.frontend.abstract import (
 from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Frame, Handler, Lowering
 from srcad.ir import Value
+from srcad.ir.core import hashable
 from srcad.ir.infer import atom_type
 from srcad.ir.types import Array, Number, NumPyScalar, Opaque, Optional, Unknown
-
-
-def hashable(obj: object) -> bool:
-    """Whether an object can be looked up."""
-    try:
-        hash(obj)
-    except TypeError:
-        return False
-    return True
 
 
 def handler_of(function: Any) -> Handler | None:
@@ -157,6 +149,15 @@ def _print(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -
     named: dict[str, Any] = {k: low.atom(v) for k, v in keywords.items()}
     low.builder.effect(print, *map(low.peek, args), **named)
     return NONE
+
+
+def _operator(op: Any) -> Handler:
+    """A call of ``operator.add`` and the like is ``x + y``."""
+
+    def handler(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
+        return expressions.binary(low, op, *args) if len(args) == 2 else NotImplemented
+
+    return handler
 
 
 def _pow(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
@@ -439,6 +440,13 @@ def _numpy_cast(cls: Any) -> Handler:
     return handler
 
 
+def _ndarray(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
+    """``np.ndarray(shape, dtype)``: without a buffer it is ``np.empty``."""
+    if len(args) > 2 or not set(keywords) <= {"shape", "dtype"}:
+        return NotImplemented
+    return calls.call(low, Static(np.empty), args, keywords)
+
+
 def _super(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
     if args:
         cls, receiver = args
@@ -493,7 +501,7 @@ _HANDLERS: dict[Any, Handler] = {
         getattr(operator, f"i{name}"): _augmented(getattr(operator, name))
         for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
     },
-    operator.pow: _pow,
+    **{op: _operator(op) for op in expressions.BINARY.values()},
     math.pow: static_only(math.pow),
     divmod: static_only(divmod),
     issubclass: static_only(issubclass),
@@ -516,6 +524,7 @@ _HANDLERS: dict[Any, Handler] = {
     np.promote_types: static_only(np.promote_types),
     np.can_cast: static_only(np.can_cast),
     np.float64: _numpy_cast(np.float64),
+    np.ndarray: _ndarray,
     np.nan_to_num: _nan_to_num,
     functools.wraps: _wraps,
     functools.lru_cache: _lru_cache,

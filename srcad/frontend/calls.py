@@ -59,6 +59,7 @@ from srcad.frontend.radii import even_power
 from srcad.frontend.scopes import parameters, scope_of
 from srcad.frontend.source import FunctionSource, read_function
 from srcad.ir import Atom, Literal, Value
+from srcad.ir.core import hashable
 from srcad.ir.places import place_of
 from srcad.ir.samples import GENERATORS, draws, sampled_type
 from srcad.ir.types import (
@@ -128,7 +129,7 @@ def _call(
         case Partial(function=function, args=first, keywords=named):
             return call(low, function, [*first, *args], {**dict(named), **keywords})
         case Transformed():
-            found = low.session.library.expand(low, callee, args, keywords, low.node)
+            found = low.session.library.expand(low, callee, args, keywords)
             assert found is not NotImplemented
             result: Abstract = found
             return result
@@ -150,17 +151,17 @@ def _call_known(
     low: Lowering, function: Any, args: list[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
     library = low.session.library
-    if _is_of_numpy(function):
+    if _may_take_out(function):
         args, keywords, out = _without_out(function, args, keywords)
         if out is not None and _draws(function):  # its shape says how many numbers are drawn
             low.refuse(*refusal("out argument", name=function.__name__))
         if out is not None:
             return arrays.write_out(low, function, args, keywords, out, _call_known)
-    found: Any = library.expand(low, function, args, keywords, low.node)
+    found: Any = library.expand(low, function, args, keywords)
     if found is not NotImplemented:
         result: Abstract = found
         return result
-    if builtin.hashable(function) and function in arrays.WRITERS:
+    if hashable(function) and function in arrays.WRITERS:
         return arrays.write(low, function, args, keywords)
     if _writes(function):
         low.refuse(*refusal("array method", name=getattr(function, "__name__", "this call")))
@@ -281,17 +282,17 @@ def _without_out(
     return args, rest, out
 
 
-def _is_of_numpy(function: Any) -> bool:
+def _may_take_out(function: Any) -> bool:
     if isinstance(function, np.ufunc) or isinstance(getattr(function, "__self__", None), np.ufunc):
         return True
     owner = getattr(function, "__objclass__", function)
     module = getattr(owner, "__module__", None) or ""
-    return module.partition(".")[0] == "numpy"
+    return module.partition(".")[0] in ("numpy", "scipy")
 
 
 @functools.cache
 def _place_of_out(function: Any) -> int | None:
-    """Where a function of NumPy takes ``out`` by position."""
+    """Where a function takes ``out`` by position."""
     if isinstance(function, np.ufunc):
         return function.nin
     names = _parameters(function)
@@ -318,6 +319,13 @@ def primitive(
 ) -> Abstract:
     """A call that is not looked into."""
     library = low.session.library
+    if hashable(function) and function in _AXES:
+        args = [a if k < _AXES[function] else _axes(low, a) for k, a in enumerate(args)]
+        keywords = {k: _axes(low, v) if k in _NAMES_OF_AXES else v for k, v in keywords.items()}
+    if "shape" in keywords and not args and function in _OF_A_SHAPE:
+        first = [name for name in ("shape", "fill_value") if name in keywords]
+        args = [keywords[name] for name in first]
+        keywords = {k: v for k, v in keywords.items() if k not in first}
     pure = library.is_known(function) or _is_pure(function)
     take = low.peek if pure else low.atom
     atoms = [take(a) for a in args]
@@ -351,12 +359,35 @@ _WRITING = {
 """What writes into an array or a list and is not among ``arrays.WRITERS``."""
 
 
+_AXES = {
+    np.tensordot: 2, np.linalg.tensordot: 2, np.transpose: 1, np.ndarray.transpose: 1,
+    np.moveaxis: 1,
+}  # fmt: skip
+"""Functions that may be given axes in lists, and the position from which on they are."""
+_NAMES_OF_AXES = ("axes", "source", "destination")
+
+
+_OF_A_SHAPE = {np.empty, np.zeros, np.ones, np.full}
+"""Functions whose first argument is a shape: it is that by whatever name it is given."""
+
+
+def _axes(low: Lowering, value: Abstract) -> Abstract:
+    """Axes in a list, as a tuple if they are known: then the rank of the result is known."""
+    if isinstance(value, Static):
+        return value
+    items = containers.items_of(low, value)
+    known = None if items is None else [_axes(low, item) for item in items]
+    if known is None or not all(isinstance(k, Static) for k in known):
+        return value
+    return Static(tuple(k.value for k in known if isinstance(k, Static)))
+
+
 def _writes(function: Any) -> bool:
     if getattr(function, "__objclass__", None) is np.ndarray:
         return function.__name__ in _WRITERS
     if draws(function) is not None:
         return bool(function.__name__ == "shuffle")
-    return builtin.hashable(function) and function in _WRITING
+    return hashable(function) and function in _WRITING
 
 
 def _draws(function: Any) -> bool:
@@ -419,7 +450,7 @@ _DATA = (np.ndarray, np.generic, int, float, complex, list, tuple, dict)
 
 def _result_of(function: Any, atoms: list[Atom], named: dict[str, Atom]) -> Type:
     """The type of what a call that is run as it is returns, where it is known."""
-    if not builtin.hashable(function):
+    if not hashable(function):
         return UNKNOWN
     if function in _OPAQUE_RESULTS:
         return _OPAQUE_RESULTS[function]
@@ -478,7 +509,7 @@ def _function_code(low: Lowering, function: types.FunctionType) -> Code:
     except SourceError as error:
         raise error.called_at(place_of(low.builder.loc)) from None
     low.session.inlined.append(function)
-    importer.code(low, function)
+    importer.code(function)
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     positional = function.__defaults__ or ()
     spec = source.tree.args

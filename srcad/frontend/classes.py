@@ -46,6 +46,8 @@ def construct(
     init = inspect.getattr_static(cls, "__init__", None)
     new = inspect.getattr_static(cls, "__new__", None)
     plain_new = new is inspect.getattr_static(object, "__new__") or new is None
+    if init is types.SimpleNamespace.__init__ and new is types.SimpleNamespace.__new__ and not args:
+        return low.new_object(cls, Fields(tuple(keywords), tuple(keywords.values()), None))
     if (
         type(cls).__call__ is type.__call__
         and not inspect.isabstract(cls)

@@ -31,6 +31,7 @@ from srcad.frontend.control import branch
 from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Frame, Key, Lowering
 from srcad.frontend.scopes import scope_of
+from srcad.ir.core import hashable
 
 
 def generator(low: Lowering, node: Any) -> IteratorRef:
@@ -166,7 +167,7 @@ def reduce_generator(
     if not (args and isinstance(args[0], gast.GeneratorExp) and isinstance(func, gast.Name)):
         return None
     callee = expressions.load(low, func.id, func)
-    if not (isinstance(callee, Static) and _hashable(callee.value) and callee.value in _REDUCTIONS):
+    if not (isinstance(callee, Static) and hashable(callee.value) and callee.value in _REDUCTIONS):
         return None
     if keywords or len(args) > 2 or (len(args) == 2 and callee.value is not builtins.sum):
         return None
@@ -208,14 +209,6 @@ def reduce_generator(
     generate(low, node, test, {key})
     found: Abstract = low.state.pop(key)
     return found
-
-
-def _hashable(obj: Any) -> bool:
-    try:
-        hash(obj)
-    except TypeError:
-        return False
-    return True
 
 
 def each(

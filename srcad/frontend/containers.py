@@ -43,6 +43,7 @@ from srcad.frontend.abstract import (
     TupleRef,
     Zip,
     known_values,
+    parts,
 )
 from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Lowering, NeedsUnroll, is_leaf, leaf_type
@@ -82,16 +83,28 @@ def wrap(low: Lowering, atom: Atom, *, element: bool = False) -> Abstract:
         case DictType():
             return low.new_dict(Held(atom, borrowed))
         case TupleType(cls=cls, items=items) if cls is list:
-            parts = tuple(
-                wrap(low, low.builder.apply(operator.getitem, atom, Literal(k)), element=True)
-                for k in range(len(items))
+            wrapped = tuple(
+                wrap(
+                    low,
+                    low.builder.apply(operator.getitem, atom, Literal(k)),
+                    element=element or not _is_counted(kind),
+                )
+                for k, kind in enumerate(items)
             )
-            return low.new_list(Items(parts))
+            made = low.new_list(Items(wrapped))
+            if element:
+                low.freeze(made)
+            return made
         case Array():
             return arrays.made(low, atom)
         case TupleType(cls=cls, items=items) if any(isinstance(i, Array) for i in items):
             return atom if element else arrays.several(low, atom, items, cls)
     return atom
+
+
+def _is_counted(kind: Type) -> bool:
+    """Whether it is a list of known length, which is taken apart where it is wrapped."""
+    return isinstance(kind, TupleType) and kind.cls is list
 
 
 def writable(low: Lowering, ref: ListRef | DictRef) -> Held:
@@ -119,6 +132,9 @@ def writable(low: Lowering, ref: ListRef | DictRef) -> Held:
 
 
 def _materialize(low: Lowering, contents: Items | Entries, name: str) -> Value:
+    for item in parts(contents):
+        if isinstance(item, SetRef):
+            low.freeze(item)
     if isinstance(contents, Items):
         atoms = tuple(map(low.atom, contents.items))
         kind: Type = ListType(join_all(tuple(map(atom_type, atoms))))
@@ -522,7 +538,7 @@ def set_item(low: Lowering, obj: Abstract, index: Abstract, value: Abstract) -> 
             if _is_slice(index):
                 _set_slice(low, obj, index, value)
                 return
-            if isinstance(contents, Items) and not _joinable_with(low, contents.items, value):
+            if isinstance(contents, Items) and not _joinable_with(contents.items, value):
                 low.refuse(
                     *refusal("mixed items"),
                     kind=NeedsUnroll,
@@ -587,7 +603,7 @@ def _set_run_time_slice(low: Lowering, ref: ListRef, where: slice, given: ListRe
     low.set_contents(ref, low.contents(made))
 
 
-def _joinable_with(low: Lowering, items: tuple[Abstract, ...], value: Abstract) -> bool:
+def _joinable_with(items: tuple[Abstract, ...], value: Abstract) -> bool:
     return all(map(is_leaf, (*items, value))) and (not items or _joinable((*items, value)))
 
 
@@ -675,7 +691,7 @@ def contains(low: Lowering, container: Abstract, item: Abstract) -> Abstract:
     if isinstance(container, SetRef) and isinstance(item, Static):
         return Static(item.value in methods.set_values(low, container))
     if isinstance(container, (Static, SetRef)) and isinstance(item, Value):
-        return wrap(low, low.builder.apply(operator.contains, low.atom(container), item))
+        return wrap(low, low.builder.apply(operator.contains, low.peek(container), item))
     if isinstance(container, DictRef):
         item = known_key(item)
         contents = low.contents(container)

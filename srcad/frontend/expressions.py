@@ -73,7 +73,7 @@ from srcad.ir.types import (
 )
 from srcad.ir.types import NONE as NONE_TYPE
 
-BINARY = {
+BINARY: dict[Any, Any] = {
     gast.Add: operator.add,
     gast.Sub: operator.sub,
     gast.Mult: operator.mul,
@@ -258,7 +258,7 @@ def _with_array(low: Lowering, value: Abstract, other: Abstract) -> Abstract:
     """A list or tuple that meets an array in an operator: NumPy makes an array of it."""
     array = isinstance(other, Value) and isinstance(other.type, (Array, NumPyScalar))
     if array and isinstance(value, (ListRef, TupleRef)):
-        return wrap(low, low.builder.apply(np.asarray, low.atom(value)))
+        return containers.wrap(low, low.builder.apply(np.asarray, low.atom(value)))
     return value
 
 
@@ -285,7 +285,7 @@ def binary(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract:
     if made is None:
         power = op is operator.pow
         made = _power(low, left, right) if power else low.builder.apply(op, left, right)
-    return wrap(low, made)
+    return containers.wrap(low, made)
 
 
 _LOGICAL = (operator.and_, operator.or_, operator.xor)
@@ -313,12 +313,7 @@ def unary(low: Lowering, op: Any, x: Abstract) -> Abstract:
         return special
     if isinstance(x, Value) and x.type == BOOL:
         low.require_python(x)
-    return wrap(low, low.builder.apply(op, low.atom(x)))
-
-
-def wrap(low: Lowering, atom: Atom, *, element: bool = False) -> Abstract:
-    """An atom as an abstract value; ``element`` says that a list in it belongs to another list."""
-    return containers.wrap(low, atom, element=element)
+    return containers.wrap(low, low.builder.apply(op, low.atom(x)))
 
 
 def truth(low: Lowering, value: Abstract) -> bool | Atom:
@@ -365,7 +360,7 @@ def invert(low: Lowering, known: bool | Atom) -> Abstract:
     """``not`` of a truth value."""
     if isinstance(known, bool):
         return FALSE if known else TRUE
-    return wrap(low, low.builder.apply(operator.not_, known))
+    return containers.wrap(low, low.builder.apply(operator.not_, known))
 
 
 def condition(low: Lowering, node: Any) -> bool | Atom:
@@ -460,7 +455,7 @@ def binary_compare(low: Lowering, op: Any, x: Abstract, y: Abstract) -> Abstract
                 same = identical(low, a, NONE)
                 if isinstance(same, bool):
                     return Static(same == (op is operator.eq))
-    return wrap(low, low.builder.apply(op, low.atom(_plain(x)), low.atom(_plain(y))))
+    return containers.wrap(low, low.builder.apply(op, low.peek(_plain(x)), low.peek(_plain(y))))
 
 
 def _plain(value: Abstract) -> Abstract:
@@ -478,13 +473,13 @@ def identical(low: Lowering, x: Abstract, y: Abstract) -> bool | Abstract:
     if isinstance(x, (ListRef, DictRef, ObjectRef)) or isinstance(y, (ListRef, DictRef, ObjectRef)):
         if x != y and (first := _live_value(low, x)) and (second := _live_value(low, y)):
             # two names for what existed before the call: it may be one object
-            return wrap(low, low.builder.apply(operator.is_, first, second))
+            return containers.wrap(low, low.builder.apply(operator.is_, first, second))
         return x == y
     for value in (x, y):
         if isinstance(value, Value) and value.type == BOOL:
             low.require_python(value)
     if isinstance(x, Value) and isinstance(y, Value):
-        return True if x is y else wrap(low, low.builder.apply(operator.is_, x, y))
+        return True if x is y else containers.wrap(low, low.builder.apply(operator.is_, x, y))
     for value, other in ((x, y), (y, x)):
         if isinstance(value, Value) and isinstance(other, Static):
             kind = value.type
@@ -493,7 +488,9 @@ def identical(low: Lowering, x: Abstract, y: Abstract) -> bool | Abstract:
             maybe = isinstance(kind, (Optional, Unknown, Opaque)) or kind == NOTHING
             if other.value is None and not maybe:
                 return False
-            return wrap(low, low.builder.apply(operator.is_, value, Literal(other.value)))
+            return containers.wrap(
+                low, low.builder.apply(operator.is_, value, Literal(other.value))
+            )
     return False
 
 
@@ -587,7 +584,7 @@ def fstring(low: Lowering, values: list[Any]) -> Abstract:
     known = literal_values(parts)
     if known is not None:
         return Static("".join(known))
-    return wrap(low, low.builder.apply(make_fstring, *parts))
+    return containers.wrap(low, low.builder.apply(make_fstring, *parts))
 
 
 # ---- functions and calls

@@ -29,7 +29,7 @@ from srcad.frontend.abstract import (
 from srcad.frontend.control import run_sequence
 from srcad.frontend.fence import refusal
 from srcad.frontend.loops import lower_loop
-from srcad.frontend.lowering import Key, Lowering, NeedsUnroll, is_leaf, leaf_type
+from srcad.frontend.lowering import Key, Lowering, NeedsUnroll, State, is_leaf, leaf_type
 from srcad.frontend.merge import count_of
 from srcad.ir import Atom, For, Literal, Range, Stream, Value, View
 from srcad.ir import Items as ItemStream
@@ -120,12 +120,14 @@ def _iterate_over(
         low.session.short += short
         try:
             item = plan.open(iterable, names)
+            own = _containers_of(low, before)
             arrays_read = TupleRef(tuple(ArrayRef(a.place) for a in _arrays_in(item)))
             key: Key = ("temporary", low.session.new_place(), "")
             if arrays_read.items:  # the loop refers to them, whatever becomes of their names
                 low.state[key] = arrays_read
 
             def iteration() -> None:
+                low.state.update(own)
                 bind(arrays.settled(low, item))
                 body()
 
@@ -152,6 +154,16 @@ def _iterate_over(
             low.session.unrollable -= not only
             low.session.short -= short
     _unroll(low, iterable, bind, body, since)
+
+
+def _containers_of(low: Lowering, before: State) -> State:
+    """The lists and dicts that the items of a loop are: taken out of the state before the loop."""
+    found: State = {}
+    for key in [k for k in low.state if k not in before and k[0] == "place"]:
+        held = low.state[key]
+        if not (isinstance(held, Held) and isinstance(held.value.type, Array)):
+            found[key] = low.state.pop(key)
+    return found
 
 
 def _arrays_in(item: Abstract) -> list[ArrayRef]:

@@ -192,94 +192,97 @@ class Importer:
     def _followed(
         self, low: Lowering, obj: Any, value: Value, hint: str, access: Access
     ) -> Abstract:
-        prelude = low.session.root
-
-        def part(callee: Any, key: Any, item: Any, name: str) -> Abstract:
-            if (
-                is_code(item)
-                or (
-                    not isinstance(item, (float, complex, np.generic))
-                    and isinstance(item, SCALARS)
-                    and not isinstance(item, int)
-                )
-                or isinstance(item, bool)
-            ):
-                return self.constant(low, item)
-            read = prelude.apply_typed(callee, (value, Literal(key)), self.type_of(item), name)
-            return self._structure(low, item, read, name, access.then(Item(key)))
-
         if value.type == UNKNOWN:
             return value
         operators.require_plain(low, type(obj), hint)
         if isinstance(obj, Iterator):
             return Poison(*refusal("outer iterator", name=hint))
+        part = functools.partial(self._part, low, value, access)
         match obj:
             case np.ndarray():
-                if type(obj) not in _ARRAYS:
-                    raise UnsupportedValue(
-                        low.place(),
-                        f"{hint} is a {type(obj).__module__}.{type(obj).__qualname__}, whose"
-                        " operators may differ from those of arrays",
-                        f"pass np.asarray({hint})",
-                    )
-                for axis, size in enumerate(obj.shape):
-                    if size in self.sizes:
-                        where = access.then(Size(axis)), size
-                        self.sized.setdefault(self.sizes[size], where)
-                if not isinstance(access.root, Argument) or not all(
-                    isinstance(s, Item) for s in access.steps
-                ):
-                    arrays.outside(low, value, hint)
-                    if prelude.depth:  # read at the head of an inner block: nobody else sees it
-                        for owned in low.session.owned:
-                            prelude.effect(runtime.require_disjoint, owned, value)
-                        self.vectors[value] = None
-                        return value
-                elif isinstance(made := arrays.argument(low, value, ("argument", hint)), ArrayRef):
-                    self.arrays.append(value)
-                    low.session.owned.append(value)
-                    arrays.own(low, made)
-                    return made
-                self.arrays.append(value)
-                self.vectors[value] = None
-                return value
+                return self._array(low, obj, value, hint, access)
             case bool() | str() | bytes() | None:
                 return Static(obj)
             case int() | float() | complex() | np.generic():
                 return value
             case tuple():
-                names = getattr(type(obj), "_fields", None) or tuple(
-                    f"{hint}_{k}" for k in range(len(obj))
-                )
-                items = tuple(part(operator.getitem, k, o, names[k]) for k, o in enumerate(obj))
-                return TupleRef(items, type(obj))
+                fields = getattr(type(obj), "_fields", None)
+                names = fields or [f"{hint}_{k}" for k in range(len(obj))]
+                items = [part(operator.getitem, k, o, names[k]) for k, o in enumerate(obj)]
+                return TupleRef(tuple(items), type(obj))
+            case list() if isinstance(value.type, ListType) and not _structured(obj):
+                self.sized[value] = access.then(Size(0)), len(obj)
+                return low.new_list(Held(value, "argument"))
             case list():
-                if isinstance(value.type, ListType) and not _structured(obj):
-                    self.sized[value] = access.then(Size(0)), len(obj)
-                    return low.new_list(Held(value, "argument"))
                 if len(obj) > _MANY:
                     low.refuse(
                         f"the list {hint} has {len(obj)} items of different kinds",
                         "use arrays, or lists of numbers",
                     )
-                items = tuple(
-                    part(operator.getitem, k, o, f"{hint}_{k}") for k, o in enumerate(obj)
-                )
-                return low.new_list(Items(items))
+                items = [part(operator.getitem, k, o, f"{hint}_{k}") for k, o in enumerate(obj)]
+                return low.new_list(Items(tuple(items)))
             case dict():
-                keys = tuple(obj)
-                names = [
-                    k if isinstance(k, str) and k.isidentifier() else f"{hint}_{i}"
-                    for i, k in enumerate(keys)
+                named = [
+                    (k, k if isinstance(k, str) and k.isidentifier() else f"{hint}_{i}")
+                    for i, k in enumerate(obj)
                 ]
-                values = tuple(
-                    part(operator.getitem, k, obj[k], n) for k, n in zip(keys, names, strict=True)
-                )
-                return low.new_dict(Entries(keys, values))
+                items = [part(operator.getitem, k, obj[k], name) for k, name in named]
+                return low.new_dict(Entries(tuple(obj), tuple(items)))
         if is_code(obj) or isinstance(obj, enum.Enum):
             return self.constant(low, obj)
         if hasattr(obj, "__dict__") or dataclasses.is_dataclass(obj):
             return low.new_object(type(obj), Fields((), (), Origin(obj, value, access)))
+        return value
+
+    def _part(
+        self,
+        low: Lowering,
+        whole: Value,
+        access: Access,
+        callee: Any,
+        key: Any,
+        item: Any,
+        name: str,
+    ) -> Abstract:
+        """An item of a live container: read at run time, unless it decides the structure."""
+        constant = isinstance(item, _CONSTANTS) and not isinstance(item, np.generic)
+        if constant or is_code(item):
+            return self.constant(low, item)
+        kind = self.type_of(item)
+        read = low.session.root.apply_typed(callee, (whole, Literal(key)), kind, name)
+        return self._structure(low, item, read, name, access.then(Item(key)))
+
+    def _array(self, low: Lowering, obj: Any, value: Value, hint: str, access: Access) -> Abstract:
+        """An array: an argument, which the function may write into a copy of, or one outside."""
+        if type(obj) not in _ARRAYS:
+            raise UnsupportedValue(
+                low.place(),
+                f"{hint} is a {type(obj).__module__}.{type(obj).__qualname__}, whose"
+                " operators may differ from those of arrays",
+                f"pass np.asarray({hint})",
+            )
+        for axis, size in enumerate(obj.shape):
+            if size in self.sizes:
+                where = access.then(Size(axis)), size
+                self.sized.setdefault(self.sizes[size], where)
+        session, root = low.session, low.session.root
+        given = isinstance(access.root, Argument) and all(isinstance(s, Item) for s in access.steps)
+        if given:
+            made = arrays.argument(low, value, ("argument", hint))
+            if isinstance(made, ArrayRef):
+                self.arrays.append(value)
+                session.owned.append(value)
+                arrays.own(low, made)
+                return made
+        else:
+            arrays.outside(low, value, hint)
+            if root.depth:  # read at the head of an inner block: nobody else sees it
+                for owned in session.owned:
+                    root.effect(runtime.require_disjoint, owned, value)
+                self.vectors[value] = None
+                return value
+        self.arrays.append(value)
+        self.vectors[value] = None
         return value
 
     def attribute(self, low: Lowering, origin: Origin, name: str) -> Abstract:
@@ -331,7 +334,7 @@ class Importer:
         self.captures[key] = Capture(name, access, None, obj, True)
         return self.constant(low, obj)
 
-    def code(self, low: Lowering, function: types.FunctionType) -> None:
+    def code(self, function: types.FunctionType) -> None:
         """Note that the source of a function goes into this one."""
         if _is_library(function.__module__):
             return
@@ -515,6 +518,10 @@ def _is_library(module: str | None) -> bool:
         return False
     package = module.partition(".")[0]
     return package in _LIBRARIES or (package == "srcad" and not module.startswith("srcad.testing"))
+
+
+_CONSTANTS = (bool, str, bytes, type(None), type(...))
+"""Scalars that no calculation is made of: in a container they decide the course of the program."""
 
 
 def _is_constant(obj: Any) -> bool:

@@ -6,7 +6,7 @@ join of its types before and after an iteration.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,11 +43,13 @@ from srcad.ir import (
     Effect,
     For,
     Literal,
+    Op,
     Stream,
     Update,
     Value,
     While,
 )
+from srcad.ir.core import same_literal
 from srcad.ir.infer import atom_type, name_sizes, without_later_names
 from srcad.ir.types import BOOL, NOTHING, OBJECT, Type, join
 from srcad.ir.walk import all_ops, copy_block
@@ -194,6 +196,32 @@ def _plan(low: Lowering, context: LoopContext, ends: dict[Key, Region]) -> LoopP
     return plan
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Test:
+    """The test of a ``while`` loop, lowered before the body."""
+
+    ops: tuple[Op, ...]
+    outcome: Atom
+    exhausts: bool
+    """It does something, so it is the head of the body, which says when the loop is exhausted."""
+
+    @property
+    def always_holds(self) -> bool:
+        """Whether the loop is left by an exit only."""
+        known = isinstance(self.outcome, Literal) and self.outcome.value
+        return bool(known) and not self.exhausts
+
+
+def _lower_test(low: Lowering, test: Callable[[], Atom], plan: LoopPlan) -> _Test:
+    outcomes: list[Atom] = []
+    region = low.region(lambda: outcomes.append(test()), plan.state)
+    if region.dead:
+        test()  # it raises before the first iteration
+    if changed_keys(plan.state, [region.state]) or _acts(region):
+        return _Test((), Literal(True), True)
+    return _Test(tuple(region.builder.ops), outcomes[0], False)
+
+
 def _attempt(
     low: Lowering,
     context: LoopContext,
@@ -204,48 +232,33 @@ def _attempt(
     streams: tuple[Stream, ...],
     targets: tuple[Value, ...],
 ) -> bool:
-    frame = low.frame.number
+    """Lower the loop by a plan; False if an iteration shows that more has to be carried."""
+    exhausted: Key = ("flag", low.frame.number, "exhausted")
     frozen = set(low.session.frozen)
-    test_region, exhausts = None, False
-    tests: list[Atom] = []
-    if test is not None:
-        test_region = low.region(lambda: tests.append(test()), plan.state)
-        if test_region.dead:
-            test()  # it raises before the first iteration
-        if changed_keys(plan.state, [test_region.state]) or _acts(test_region):
-            exhausts = True  # the test does something: it becomes the head of the body
+    tested = None if test is None else _lower_test(low, test, plan)
 
     def iteration() -> None:
-        low.state.pop(("flag", frame, "exhausted"), None)
-        if exhausts and test is not None:
+        low.state.pop(exhausted, None)
+        if tested is not None and tested.exhausts:
+            assert test is not None
             branch(low, test(), body, lambda: low.set_flag("exhausted", TRUE))
         else:
             body()
-        low.state.pop(("flag", frame, "continued"), None)
+        low.state.pop(("flag", low.frame.number, "continued"), None)
 
     region = low.region(iteration, plan.state)
-    flags = ("broke", "returned", "exhausted")
     with low.inside(region):
-        stop: bool | Atom = low.exits(flags)
+        stop: bool | Atom = low.exits(("broke", "returned", "exhausted"))
     keys = changed_keys(plan.state, [region.state])
-    known = dict(plan.before)
-    initial = low.session.initial
-    met = [k for k in keys if k not in plan.state and k[0] == "place" and k[1] in initial]
-    if any(region.state.get(k) is not initial[k[1]] for k in met):
+    before = dict(plan.before)
+    met = _imported(low, keys, plan)
+    if any(region.state.get(k) is not low.session.initial[k[1]] for k in met):
         for key in met:  # an imported container that the body changes is there before it
-            context.before[key] = initial[key[1]]
+            context.before[key] = low.session.initial[key[1]]
         return False
     fresh = [k for k in keys if k not in plan.state and k not in met]
-    missed = [k for k in keys if k in plan.state and k not in context.carried and not plan.makes(k)]
-    # what an iteration binds on some paths only keeps an earlier iteration's value on the others;
-    # the variables of a function called in the body are new in every iteration
-    missed += [
-        k
-        for k in fresh
-        if isinstance(region.state.get(k), MaybeUnbound)
-        and not (k[0] == "variable" and k[1] > context.frames)
-    ]
-    if missed and not region.dead:
+    missed = [] if region.dead else _missed(context, plan, region, keys, fresh)
+    if missed:
         for key in missed:
             context.carried[key] = None
             ends[key] = region
@@ -271,34 +284,63 @@ def _attempt(
     results = tuple(Value(p.hint, name_sizes(plan.kinds.get(p, p.type))) for p in params)
     for param, result in zip(params, results, strict=True):
         arrays.handed_on(low, result, (param,))
-    mapping: dict[Value, Any] = dict(zip(params, results, strict=True))
     body_yields = tuple(yields)
     stops = stop is not False
     if stops:
         body_yields = (*body_yields, Literal(True) if stop is True else _as_atom(stop))
     block = region.builder.block((*targets, *params), body_yields)
     loc = low.builder.loc
-    if test is None:
+    if tested is None:
         low.builder.append(For(streams, tuple(inits), block, results, stops, loc))
     else:
-        outcome: Atom = Literal(True) if exhausts else tests[0]
-        ops = () if exhausts or test_region is None else tuple(test_region.builder.ops)
-        test_block = copy_block(Block(tuple(params), ops, (outcome,)), {})
+        test_block = copy_block(Block(tuple(params), tested.ops, (tested.outcome,)), {})
         low.builder.append(While(tuple(inits), test_block, block, results, stops, loc))
-    low.state = known
+    mapping: dict[Value, Any] = dict(zip(params, results, strict=True))
+    _take_over(low, before, context, plan, exports, mapping)
+    low.state.pop(exhausted, None)
+    if tested is not None and tested.always_holds:
+        _endless(low)
+    return True
+
+
+def _imported(low: Lowering, keys: Iterable[Key], plan: LoopPlan) -> list[Key]:
+    """The places of imported containers that the plan does not know."""
+    initial = low.session.initial
+    return [k for k in keys if k not in plan.state and k[0] == "place" and k[1] in initial]
+
+
+def _missed(
+    context: LoopContext, plan: LoopPlan, region: Region, keys: Iterable[Key], fresh: list[Key]
+) -> list[Key]:
+    """What an iteration changes and has to be carried, but is not yet."""
+    missed = [k for k in keys if k in plan.state and k not in context.carried and not plan.makes(k)]
+    # what an iteration binds on some paths only keeps an earlier iteration's value on the others;
+    # the variables of a function called in the body are new in every iteration
+    return missed + [
+        k
+        for k in fresh
+        if isinstance(region.state.get(k), MaybeUnbound)
+        and not (k[0] == "variable" and k[1] > context.frames)
+    ]
+
+
+def _take_over(
+    low: Lowering,
+    before: State,
+    context: LoopContext,
+    plan: LoopPlan,
+    exports: dict[Key, Any],
+    mapping: dict[Value, Any],
+) -> None:
+    """The state after the loop: what it carries and exports, in terms of its results."""
+    low.state = before
     for key in context.carried:
         low.state[key] = substitute(plan.state[key], mapping)
     for key, value in plan.state.items():
-        if key not in low.state or (
-            key[0] == "place" and key not in context.carried and key not in known
-        ):
+        if key not in low.state:
             low.state[key] = substitute(value, mapping)
     for key, value in exports.items():
         low.state[key] = substitute(value, mapping)
-    low.state.pop(("flag", frame, "exhausted"), None)
-    if tests and isinstance(tests[0], Literal) and tests[0].value and not exhausts:
-        _endless(low)
-    return True
 
 
 def _endless(low: Lowering) -> None:
@@ -408,11 +450,8 @@ class _Fit:
             return True
         match start, end:
             case Static(), Static():
-                return start.value is end.value or (
-                    is_leaf(start)
-                    and type(start.value) is type(end.value)
-                    and start.value == end.value
-                )
+                known = is_leaf(start) and same_literal(start.value, end.value)
+                return known or start.value is end.value
             case TupleRef(), TupleRef():
                 return (
                     start.cls is end.cls

@@ -126,7 +126,7 @@ class Library(Protocol):
     def is_opaque(self, function: object) -> bool:
         """Whether the user asked for a function to be run as it is."""
 
-    def expand(self, low: Lowering, function: object, args: Any, keywords: Any, node: Any) -> Any:
+    def expand(self, low: Lowering, function: object, args: Any, keywords: Any) -> Any:
         """The result of calling a transform or a derivative; NotImplemented for other functions."""
 
 
@@ -465,7 +465,7 @@ class Lowering:
 
     def freeze(self, value: Any) -> None:
         """From now on containers in a value may be reached in other ways than by their places."""
-        if isinstance(value, (ListRef, DictRef, ObjectRef, ArrayRef)):
+        if isinstance(value, (ListRef, DictRef, SetRef, ObjectRef, ArrayRef)):
             if value.place in self.session.frozen:
                 return
             self.session.frozen.add(value.place)
@@ -490,6 +490,16 @@ class Lowering:
         ref = ObjectRef(self.session.new_place(), cls)
         self.set_contents(ref, contents)
         return ref
+
+    def new_like(self, ref: ListRef | DictRef | ObjectRef, contents: Contents) -> Abstract:
+        """A container of its own, of the kind of another."""
+        match ref:
+            case ListRef():
+                return self.new_list(contents)
+            case DictRef():
+                return self.new_dict(contents)
+            case ObjectRef(cls=cls):
+                return self.new_object(cls, contents)
 
     def new_set(self, items: list[Abstract]) -> SetRef:
         """A set of its own."""
@@ -537,6 +547,10 @@ class Lowering:
                 return self.builder.apply(make_list, *items, hint=self.container_name(value.place))
             if isinstance(contents, Entries):
                 return self._display(contents, self.peek)
+        if isinstance(value, SetRef):
+            contents = self.contents(value)
+            assert isinstance(contents, Members)
+            return Literal(set(contents.values))
         if isinstance(value, DictView):
             method = getattr(dict, value.kind)
             return self.builder.apply_typed(method, (self.peek(value.ref),), OBJECT)
@@ -564,7 +578,7 @@ class Lowering:
                 return array
             case TupleRef(items=items, cls=cls):
                 for item in items:
-                    if isinstance(item, ArrayRef):
+                    if isinstance(item, (ArrayRef, SetRef)):
                         self.freeze(item)
                 atoms = tuple(map(self.atom, items))
                 if cls is not tuple:
@@ -596,9 +610,7 @@ class Lowering:
             case Closure() | Method() | Partial() | Transformed() | Intrinsic():
                 self.refuse(*refusal("local function"), kind=NeedsUnroll)
             case SetRef():
-                contents = self.contents(value)
-                assert isinstance(contents, Members)
-                return Literal(set(contents.values))
+                return self.peek(value)
             case Zip() | Enumerate() | Reversed() | Lazy() | DictView() | IteratorRef():
                 self.refuse(*refusal("generator value"), kind=NeedsUnroll)
 

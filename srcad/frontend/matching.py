@@ -75,7 +75,7 @@ def both(low: Lowering, x: bool | Atom, y: bool | Atom) -> bool | Atom:
         return y if x else False
     if isinstance(y, bool):
         return x if y else False
-    return low.atom(choose(low, x, partial(expressions.wrap, low, y), lambda: Static(False)))
+    return low.atom(choose(low, x, partial(containers.wrap, low, y), lambda: Static(False)))
 
 
 def pattern(low: Lowering, subject: Abstract, node: Any, bindings: Bindings) -> bool | Atom:
@@ -116,9 +116,7 @@ def _any(low: Lowering, subject: Abstract, patterns: list[Any], bindings: Bindin
     second = _any(low, subject, patterns[1:], bindings)
     if isinstance(second, bool):
         return True if second else first
-    return low.atom(
-        choose(low, first, lambda: Static(True), partial(expressions.wrap, low, second))
-    )
+    return low.atom(choose(low, first, lambda: Static(True), partial(containers.wrap, low, second)))
 
 
 def _sequence(

@@ -39,14 +39,16 @@ from srcad.frontend.abstract import (
     Static,
     Transformed,
     TupleRef,
+    parts,
     references,
     same_atom,
     same_steps,
+    with_parts,
 )
 from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Lowering, Region, is_leaf
 from srcad.ir import Atom, Literal, Value, View
-from srcad.ir.core import make_dict, make_list
+from srcad.ir.core import make_dict, make_list, same_literal
 from srcad.ir.infer import atom_type
 from srcad.ir.types import (
     NOTHING,
@@ -156,12 +158,12 @@ class Merger:
                 return Closure(first.name, node, frame, defaults, first.keyword_defaults)
             case RangeRef() if all(isinstance(v, RangeRef) for v in present) and not partial:
                 atoms = [[getattr(v, part) for v in values] for part in ("start", "stop", "step")]
-                parts = [
+                merged = [
                     self._leaf([Static(a.value) if isinstance(a, Literal) else a for a in p], hint)
                     for p in atoms
                 ]
-                bounds = [p for p in parts if isinstance(p, Value)]
-                return RangeRef(*bounds) if len(bounds) == len(parts) else self._poison(hint)
+                bounds = [p for p in merged if isinstance(p, Value)]
+                return RangeRef(*bounds) if len(bounds) == len(merged) else self._poison(hint)
             case SliceRef() if all(isinstance(v, SliceRef) for v in present) and not partial:
                 names = ("start", "stop", "step")
                 return SliceRef(
@@ -192,7 +194,7 @@ class Merger:
         ):
             known = ("place", first.place, "") in self.low.state
             if known or not self.again:
-                return ArrayRef(first.place, self._path([v and v.path for v in values], hint))
+                return ArrayRef(first.place, self._path([v and v.path for v in values]))
         if whole and not any(v.path for v in present):
             return self._places(values, hint)
         return self._handed_over(values, hint)
@@ -208,7 +210,7 @@ class Merger:
             self.low.freeze(value)
             return self.low.atom(value)
 
-    def _path(self, paths: list[Any], hint: str) -> tuple[View, ...]:
+    def _path(self, paths: list[Any]) -> tuple[View, ...]:
         """Paths of the same steps, their indices merged."""
         first = next(p for p in paths if p is not None)
         made = []
@@ -415,16 +417,7 @@ def as_dynamic(kind: Type) -> Type:
 
 def _same(a: Any, b: Any) -> bool:
     if isinstance(a, Static) and isinstance(b, Static):
-        if a.value is b.value:
-            return True
-        try:
-            return (
-                type(a.value) is type(b.value)
-                and bool(a.value == b.value)
-                and repr(a.value) == repr(b.value)
-            )
-        except Exception:  # an == that raises says "not the same"
-            return False
+        return same_literal(a.value, b.value)
     return a is b
 
 
@@ -433,16 +426,10 @@ def substitute(value: Any, mapping: dict[Value, Any]) -> Any:
     match value:
         case Value():
             return mapping.get(value, value)
-        case TupleRef(items=items, cls=cls):
-            return TupleRef(tuple(substitute(i, mapping) for i in items), cls)
+        case TupleRef() | Items() | Entries() | Fields():
+            return with_parts(value, (substitute(p, mapping) for p in parts(value)))
         case MaybeUnbound(name=name, value=inner):
             return MaybeUnbound(name, substitute(inner, mapping))
-        case Items(items=items):
-            return Items(tuple(substitute(i, mapping) for i in items))
-        case Entries(keys=keys, values=values):
-            return Entries(keys, tuple(substitute(v, mapping) for v in values))
-        case Fields(names=names, values=values, origin=origin):
-            return Fields(names, tuple(substitute(v, mapping) for v in values), origin)
         case ArrayRef(place=place, path=path):
             return ArrayRef(place, map_path(path, lambda a: substitute(a, mapping)))
         case Held(value=held, borrowed=borrowed):
@@ -460,8 +447,8 @@ def substitute(value: Any, mapping: dict[Value, Any]) -> Any:
                 tuple(None if d is None else substitute(d, mapping) for d in keyword),
             )
         case RangeRef(start=start, stop=stop, step=step):
-            parts = [mapping.get(a, a) if isinstance(a, Value) else a for a in (start, stop, step)]
-            return RangeRef(*parts)
+            bounds = (start, stop, step)
+            return RangeRef(*(mapping.get(a, a) if isinstance(a, Value) else a for a in bounds))
         case SliceRef(start=start, stop=stop, step=step):
             return SliceRef(*(substitute(p, mapping) for p in (start, stop, step)))
         case Lazy(make=make, parts=given, node=node, frame=owner):

@@ -130,11 +130,11 @@ def _list_copy(low: Lowering, ref: ListRef) -> Abstract:
 
 
 def _list_index(low: Lowering, ref: ListRef, item: Abstract) -> Abstract:
-    return containers.wrap(low, low.builder.apply(list.index, low.list_atom(ref), low.atom(item)))
+    return containers.wrap(low, low.builder.apply(list.index, low.peek(ref), low.peek(item)))
 
 
 def _list_count(low: Lowering, ref: ListRef, item: Abstract) -> Abstract:
-    return containers.wrap(low, low.builder.apply(list.count, low.list_atom(ref), low.atom(item)))
+    return containers.wrap(low, low.builder.apply(list.count, low.peek(ref), low.peek(item)))
 
 
 def _reverse(low: Lowering, ref: ListRef) -> Abstract:

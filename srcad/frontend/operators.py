@@ -148,6 +148,8 @@ def _answers(low: Lowering, op: Any, obj: Abstract, other: Abstract) -> Iterator
     cls, name = own_class(obj), f"__{_COMPARISONS[op]}__"
     method = _method(cls, name)
     if method is not None:
+        if method is inspect.getattr_static(types.SimpleNamespace, name):
+            low.refuse("a SimpleNamespace is compared", "compare its attributes")
         if isinstance(obj, ObjectRef) and _is_of_dataclass(method):
             found = classes.compared_dataclasses(low, op, obj, other)
             yield None if isinstance(found, Static) and found.value is NotImplemented else found

@@ -31,7 +31,7 @@ from srcad.frontend.lowering import Lowering, is_leaf
 from srcad.ir import Atom, Literal, Value
 from srcad.ir.core import make_list, make_tuple
 from srcad.ir.infer import atom_type
-from srcad.ir.types import INT, ListType, join_all
+from srcad.ir.types import INT, DictType, ListType, TupleType, Type, is_differentiable, join_all
 
 Arguments = list[Abstract]
 Keywords = dict[str, Abstract]
@@ -74,7 +74,7 @@ def sorted_contents(
             return Items(tuple(contents.items[k] for k in order))
         if not (plain and all(map(is_leaf, contents.items))):
             return _permuted(low, contents.items, keys, backward)
-    if not plain:
+    if not plain or _is_ordered_by_parts(low, listed):
         return _permuted_list(low, listed, key, backward)
     named: dict[str, Any] = {"reverse": Literal(True)} if backward else {}
     made = low.builder.apply(sorted, low.peek(listed), **named)
@@ -173,15 +173,57 @@ class _Source:
 
 
 def _permuted_list(low: Lowering, listed: ListRef, key: Abstract, backward: bool) -> Held | Items:
-    """A list of run-time length in the order of a key."""
-    keys = comprehensions.map_list(low, key, [listed])
-    count = low.atom(containers.length(low, listed))
-    order = _order(low, [low.peek(keys)], count, backward)
+    """A list of run-time length in the order of a key, or of the parts of its items."""
+    order = _order_of_list(low, listed, key, backward)
     indices = containers.wrap(low, low.builder.apply(np.ndarray.tolist, order))
     picked = comprehensions.transform(low, indices, partial(containers.get_item, low, listed))
     found = low.contents(picked)
     assert isinstance(found, (Items, Held))
     return found
+
+
+def _is_ordered_by_parts(low: Lowering, listed: ListRef) -> bool:
+    """Whether the items of a list of run-time length are more than a number each, with data."""
+    kind = _item_type(low, listed)
+    return isinstance(kind, (TupleType, ListType)) and is_differentiable(kind)
+
+
+def _item_type(low: Lowering, listed: ListRef) -> Type | None:
+    kind = atom_type(low.peek(listed))
+    return kind.item if isinstance(kind, ListType) else None
+
+
+def _order_of_list(low: Lowering, listed: ListRef, key: Abstract, backward: bool) -> Value:
+    keys = _keys(low, listed, key)
+    count = low.atom(containers.length(low, listed))
+    return _order(low, _columns_of_list(low, keys), count, backward)
+
+
+def _keys(low: Lowering, listed: ListRef, key: Abstract) -> ListRef:
+    if isinstance(key, Static) and key.value is None:
+        return listed
+    return comprehensions.map_list(low, key, [listed])
+
+
+def _columns_of_list(low: Lowering, keys: ListRef) -> list[Atom]:
+    """The keys, of which run time knows how many, as lists of numbers: one for each component."""
+    kind = _item_type(low, keys)
+    if not isinstance(kind, (TupleType, ListType, DictType)):
+        return [low.peek(keys)]
+    if not isinstance(kind, TupleType) or kind.cls is list:
+        low.refuse(
+            "lists or dicts are put in order",
+            "order them by numbers: key=lambda row: (row[0], row[1])",
+        )
+    columns: list[Atom] = []
+    for k in range(len(kind.items)):
+        part = partial(_component, low, Static(k))
+        columns += _columns_of_list(low, comprehensions.transform(low, keys, part))
+    return columns
+
+
+def _component(low: Lowering, place: Static, item: Abstract) -> Abstract:
+    return containers.get_item(low, item, place)
 
 
 # ---- minimum and maximum
@@ -246,11 +288,17 @@ def _with_default(
 
 def _of_list(low: Lowering, function: Any, listed: ListRef, key: Abstract) -> Abstract:
     """Of a list of run-time length: the first of the best."""
-    if isinstance(key, Static) and key.value is None:
-        return containers.wrap(low, low.builder.apply(function, low.peek(listed)))
-    keys = comprehensions.map_list(low, key, [listed])
-    best = np.argmax if function is max else np.argmin
-    index = low.builder.apply_typed(int, (low.builder.apply(best, low.peek(keys)),), INT)
+    apply = low.builder.apply
+    plain = isinstance(key, Static) and key.value is None
+    if plain and not _is_ordered_by_parts(low, listed):
+        return containers.wrap(low, apply(function, low.peek(listed)))
+    keys = _keys(low, listed, key)
+    if isinstance(_item_type(low, keys), TupleType):  # the best is the first in order
+        order = _order_of_list(low, keys, NONE, function is max)
+        found = apply(np.argmin, apply(np.argsort, order))
+    else:
+        found = apply(np.argmax if function is max else np.argmin, low.peek(keys))
+    index = low.builder.apply_typed(int, (found,), INT)
     return containers.get_item(low, listed, index)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from srcad.frontend import arrays, calls, iterators
 from srcad.frontend.abstract import (
+    SCALARS,
     Abstract,
     ArrayRef,
     Closure,
@@ -26,12 +27,15 @@ from srcad.frontend.abstract import (
     SetRef,
     Static,
     TupleRef,
+    parts,
+    with_parts,
 )
 from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Lowering, Region, Unreachable, is_leaf
 from srcad.frontend.merge import Merger
 from srcad.ir import Atom, Call, Function, FunctionRef, Value
 from srcad.ir.build import Builder
+from srcad.ir.core import literal_key
 from srcad.ir.infer import atom_type, name_sizes
 from srcad.ir.sharing import holds_arrays
 from srcad.ir.types import Array, Type, without_sizes
@@ -120,8 +124,8 @@ def _own(low: Lowering, value: Any, mapping: dict[Value, Any]) -> Abstract:
             return low.new_list(_own_contents(low, contents, mapping))
         case _ResultDict(contents=contents):
             return low.new_dict(_own_contents(low, contents, mapping))
-        case TupleRef(items=items, cls=cls):
-            return TupleRef(tuple(_own(low, i, mapping) for i in items), cls)
+        case TupleRef(items=items):
+            return with_parts(value, (_own(low, i, mapping) for i in items))
         case Value():
             found: Abstract = mapping.get(value, value)
             return found
@@ -131,10 +135,8 @@ def _own(low: Lowering, value: Any, mapping: dict[Value, Any]) -> Abstract:
 
 def _own_contents(low: Lowering, contents: Any, mapping: dict[Value, Any]) -> Any:
     match contents:
-        case Items(items=items):
-            return Items(tuple(_own(low, i, mapping) for i in items))
-        case Entries(keys=keys, values=values):
-            return Entries(keys, tuple(_own(low, v, mapping) for v in values))
+        case Items() | Entries():
+            return with_parts(contents, (_own(low, p, mapping) for p in parts(contents)))
         case Held(value=value):
             return Held(mapping.get(value, value), "element")
     return contents
@@ -157,17 +159,15 @@ def _detached(low: Lowering, value: Any) -> Any:
             return _ResultList(_detached_contents(low, low.contents(value)))
         case DictRef():
             return _ResultDict(_detached_contents(low, low.contents(value)))
-        case TupleRef(items=items, cls=cls):
-            return TupleRef(tuple(_detached(low, i) for i in items), cls)
+        case TupleRef(items=items):
+            return with_parts(value, (_detached(low, i) for i in items))
     return value
 
 
 def _detached_contents(low: Lowering, contents: Any) -> Any:
     match contents:
-        case Items(items=items):
-            return Items(tuple(_detached(low, i) for i in items))
-        case Entries(keys=keys, values=values):
-            return Entries(keys, tuple(_detached(low, v) for v in values))
+        case Items() | Entries():
+            return with_parts(contents, (_detached(low, p) for p in parts(contents)))
     return contents
 
 
@@ -319,13 +319,29 @@ def _forced(merger: Merger, low: Lowering, value: Abstract) -> Any:
 # ---- descriptions of arguments
 
 
+class _Known:
+    """A known object, equal to itself only."""
+
+    __slots__ = ("obj",)
+
+    def __init__(self, obj: Any) -> None:
+        self.obj = obj
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Known) and other.obj is self.obj
+
+    def __hash__(self) -> int:
+        return id(self.obj)
+
+
 def describe(
     low: Lowering, value: Abstract, *, exactly: bool = False, around: tuple[int, ...] = ()
 ) -> Any:
     """What a function is lowered for: types of data, identity of code; exactly, known numbers.
 
     Sizes do not count: each call may have its own, as in ``f(x[1:])``.  ``around`` are the places
-    of the objects that the value is a part of.
+    of the objects that the value is a part of.  What is told by identity is kept alive: the code
+    stands for it as long as there is a description.
     """
 
     def of(part: Any) -> Any:
@@ -340,10 +356,8 @@ def describe(
             return without_sizes(arrays.kind_of(low, value))
         case Static(value=known):
             if isinstance(known, (int, float)) and not isinstance(known, bool):
-                if exactly:
-                    return (type(known), known)
-                return atom_type(low.atom(value))
-            return ("known", id(known) if not isinstance(known, (str, bool, type(None))) else known)
+                return literal_key(known) if exactly else atom_type(low.atom(value))
+            return literal_key(known) if isinstance(known, SCALARS) else _Known(known)
         case TupleRef(items=items, cls=cls):
             return (cls, tuple(of(i) for i in items))
         case SetRef():
@@ -361,9 +375,9 @@ def describe(
                 case Entries(keys=keys, values=values):
                     return ("dict", keys, tuple(of(v) for v in values))
                 case Fields(names=names, values=values, origin=origin):
-                    return ("object", id(origin), names, tuple(of(v) for v in values))
+                    return ("object", origin, names, tuple(of(v) for v in values))
         case Closure(node=node, frame=frame):
-            return ("closure", id(node), frame.number)
+            return ("closure", node, frame.number)
         case Method(function=function, receiver=receiver):
             return ("method", of(function), of(receiver))
-    return ("other", id(value))
+    return value

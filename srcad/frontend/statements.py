@@ -78,14 +78,7 @@ def run_statement(low: Lowering, node: Any, rest: Callable[[], None] | None) -> 
                 other = partial(_run_narrowed, low, test, False, orelse)
                 return branch(low, known, then, other, rest)
             case gast.Assign(targets=targets, value=value):
-                unpacks = isinstance(targets[0], (gast.Tuple, gast.List))
-                found = (expressions.evaluate_known if unpacks else expressions.evaluate)(
-                    low, value
-                )
-                if isinstance(targets[0], gast.Name):
-                    found = low.hinted(found, targets[0].id)
-                for target in targets:
-                    assign(low, target, found)
+                run_assign(low, targets, value)
             case gast.AnnAssign(target=target, value=value):
                 if value is not None:
                     found = expressions.evaluate(low, value)
@@ -95,10 +88,7 @@ def run_statement(low: Lowering, node: Any, rest: Callable[[], None] | None) -> 
             case gast.AugAssign(target=target, op=op, value=value):
                 augment(low, target, expressions.BINARY[type(op)], value)
             case gast.For(target=target, iter=iterable, body=body, orelse=orelse):
-                found = expressions.evaluate(low, iterable)
-                names = bound_names([*body, gast.Assign([target], gast.Constant(0, None), None)])
-                assigned = variables(low, names)
-                iteration.iterate(low, found, target, partial(run_block, low, body), assigned)
+                run_for(low, target, iterable, body)
                 after_loop(low, orelse)
             case gast.While(test=test, body=body, orelse=orelse):
                 run_while(low, test, body)
@@ -136,23 +126,50 @@ def run_statement(low: Lowering, node: Any, rest: Callable[[], None] | None) -> 
                 return lower_match(low, expressions.evaluate(low, subject), cases, rest)
             case gast.Import(names=names):
                 for alias in names:
-                    module = importlib.import_module(alias.name)
-                    top = (
-                        module
-                        if alias.asname
-                        else importlib.import_module(alias.name.split(".")[0])
-                    )
-                    low.state[low.variable(alias.asname or alias.name.split(".")[0])] = Static(top)
+                    run_import(low, alias)
             case gast.ImportFrom(module=name, names=names, level=level):
-                package = low.frame.globals.get("__package__")
-                module = importlib.import_module("." * (level or 0) + (name or ""), package)
-                for alias in names:
-                    found = low.session.importer.module_attribute(low, module, alias.name)
-                    low.state[low.variable(alias.asname or alias.name)] = found
+                run_import_from(low, name or "", names, level or 0)
             case _:
                 what = f"a statement of kind {type(node).__name__}"
                 low.refuse(*refusal("node", what=what), node)
     return None
+
+
+def run_assign(low: Lowering, targets: list[Any], value: Any) -> None:
+    """``a = b, c = value``"""
+    unpacks = isinstance(targets[0], (gast.Tuple, gast.List))
+    evaluate = expressions.evaluate_known if unpacks else expressions.evaluate
+    found = evaluate(low, value)
+    if isinstance(targets[0], gast.Name):
+        found = low.hinted(found, targets[0].id)
+    for target in targets:
+        assign(low, target, found)
+
+
+def run_for(low: Lowering, target: Any, iterable: Any, body: list[Any]) -> None:
+    """A ``for`` loop without its ``else``."""
+    found = expressions.evaluate(low, iterable)
+    names = bound_names([*body, gast.Assign([target], gast.Constant(0, None), None)])
+    iteration.iterate(low, found, target, partial(run_block, low, body), variables(low, names))
+
+
+def run_import(low: Lowering, alias: Any) -> None:
+    """``import a.b`` binds the package, ``import a.b as c`` the module."""
+    module = importlib.import_module(alias.name)
+    name = alias.asname
+    if not name:
+        name = alias.name.split(".")[0]
+        module = importlib.import_module(name)
+    low.state[low.variable(name)] = Static(module)
+
+
+def run_import_from(low: Lowering, name: str, aliases: list[Any], level: int) -> None:
+    """``from name import ...``, with ``level`` dots before the name."""
+    package = low.frame.globals.get("__package__")
+    module = importlib.import_module("." * level + name, package)
+    for alias in aliases:
+        found = low.session.importer.module_attribute(low, module, alias.name)
+        low.state[low.variable(alias.asname or alias.name)] = found
 
 
 def _drop(low: Lowering, result: Abstract) -> None:

@@ -35,6 +35,8 @@ from srcad.ir.core import (
     Update,
     Value,
     View,
+    hashable,
+    literal_key,
     make_dict,
     make_list,
     make_tuple,
@@ -66,7 +68,7 @@ from srcad.ir.types import (
     dims_of,
     same_shape,
 )
-from srcad.ir.walk import map_atoms, overwritten, results
+from srcad.ir.walk import map_atoms, overwritten, renaming, results
 
 ZERO, ONE = Literal(0.0), Literal(1.0)
 
@@ -159,7 +161,7 @@ class Builder:
         """Whether a value is a mask, or a differential that may have gone through one."""
         self.unmasked: set[Value] = parent.unmasked if parent else set()
         """Coefficients that are differentials too: of a seed of 1."""
-        self.missing: Container[Value] = parent.missing if parent else ()
+        self.missing: dict[Value, None] = parent.missing if parent else {}
         """Values of the function that this is a derivative of that may not exist at run time."""
         self.steep: bool = parent.steep if parent else False
         """Whether differentials may be infinite where the function itself has values."""
@@ -380,8 +382,7 @@ class Builder:
     def substitute(self, mark: int, mapping: Mapping[Value, Atom]) -> None:
         """Replace values that the operations from ``mark`` on read."""
 
-        def read(atom: Atom) -> Atom:
-            return mapping.get(atom, atom) if isinstance(atom, Value) else atom
+        read = renaming(mapping)
 
         made = [map_atoms(op, read, lambda v: v) for op in self.ops[mark:]]
         del self.ops[mark:]
@@ -568,7 +569,8 @@ def _expression_key(
     def part(atom: Atom) -> object:
         if isinstance(atom, Value):
             return atom
-        return (type(atom.value), repr(atom.value))
+        key = literal_key(atom.value)
+        return key if hashable(key) else atom
 
     args = in_floats(callee, args)
     return (id(callee), tuple(map(part, args)), tuple((k, part(a)) for k, a in keywords))

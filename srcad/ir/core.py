@@ -80,6 +80,11 @@ def literal_values(atoms: Iterable[Atom]) -> tuple[Any, ...] | None:
     return tuple(found)
 
 
+def is_int(atom: Atom, number: int) -> bool:
+    """Whether an atom is this integer."""
+    return isinstance(atom, Literal) and type(atom.value) is int and atom.value == number
+
+
 def literal_key(value: object) -> object:
     """Equal for literals that mean the same: ``0.0`` is neither ``0`` nor ``-0.0``."""
     if type(value) is tuple:
@@ -87,6 +92,23 @@ def literal_key(value: object) -> object:
     if isinstance(value, (float, complex, slice)):
         return type(value), repr(value)
     return type(value), value
+
+
+def same_literal(one: object, other: object) -> bool:
+    """Whether two static objects are one, or surely mean the same."""
+    if one is other:
+        return True
+    key, other_key = literal_key(one), literal_key(other)
+    return hashable(key) and hashable(other_key) and key == other_key
+
+
+def hashable(obj: object) -> bool:
+    """Whether an object has a hash."""
+    try:
+        hash(obj)
+    except TypeError:
+        return False
+    return True
 
 
 @immutable
@@ -209,6 +231,16 @@ class For:
     stops: bool = False
     loc: Loc | None = None
 
+    @property
+    def targets(self) -> tuple[Value, ...]:
+        """The items of the streams in the body."""
+        return self.body.params[: len(self.streams)]
+
+    @property
+    def carried_params(self) -> tuple[Value, ...]:
+        """The carried values in the body."""
+        return self.body.params[len(self.streams) :]
+
 
 @immutable
 class While:
@@ -223,6 +255,16 @@ class While:
     results: tuple[Value, ...]
     stops: bool = False
     loc: Loc | None = None
+
+    @property
+    def targets(self) -> tuple[Value, ...]:
+        """None: see ``For``."""
+        return ()
+
+    @property
+    def carried_params(self) -> tuple[Value, ...]:
+        """The carried values in the body."""
+        return self.body.params
 
 
 @immutable

@@ -21,11 +21,10 @@ from typing import Any
 import numpy as np
 
 from srcad import runtime
-from srcad.ir.core import Atom, Literal, Value, literal_key
+from srcad.ir.core import Atom, Literal, Value, hashable, literal_key
 from srcad.ir.known import (
     atom_type,
     cut_first,
-    hashable,
     known_type,
     math_type,
     picked_type,

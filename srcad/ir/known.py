@@ -15,7 +15,7 @@ import numpy as np
 
 from srcad import runtime
 from srcad.ir import core
-from srcad.ir.core import Atom, Literal, Value
+from srcad.ir.core import Atom, Literal, Value, hashable
 from srcad.ir.types import (
     BOOL,
     FLOAT,
@@ -145,17 +145,30 @@ def _minors_type(a: Atom) -> Type | None:
 
 
 def _matmul_type(a: Atom, b: Atom) -> Type | None:
-    """Of vectors and matrices, whether or not their inner sizes are known to agree."""
+    """Whether or not the inner sizes, and those of stacks, are known to agree."""
     left, right = atom_type(a), atom_type(b)
     if not isinstance(left, Array) or not isinstance(right, Array):
         return None
     if left.dtype is None or right.dtype is None or not left.dims or not right.dims:
         return None
-    if len(left.dims) > 2 or len(right.dims) > 2 or "bool" in (left.dtype, right.dtype):
+    if "bool" in (left.dtype, right.dtype):
         return None
     dtype = np.result_type(left.dtype, right.dtype).name
-    dims = (*left.dims[:-1], *right.dims[1:])
+    stacks = left.dims[:-2], right.dims[:-2]
+    rank = max(map(len, stacks))
+    padded = [(1,) * (rank - len(sizes)) + sizes for sizes in stacks]
+    dims = (
+        *map(_broadcast_size, *padded),
+        *left.dims[-2:-1],
+        *right.dims[-1:][len(right.dims) < 2 :],
+    )
     return Array(dtype, dims) if dims else NumPyScalar(dtype)
+
+
+def _broadcast_size(one: Size, other: Size) -> Size:
+    if other == 1:
+        return one
+    return other if one in (1, other) else None
 
 
 def _concatenated_type(arrays: Atom, axis: Atom | None = None) -> Type | None:
@@ -615,15 +628,6 @@ def known_type(
     if rule is None or (keywords and rule not in (_cross_type, _sorted_type)):
         return None
     return rule(*args)
-
-
-def hashable(obj: object) -> bool:
-    """Whether an object has a hash."""
-    try:
-        hash(obj)
-    except TypeError:
-        return False
-    return True
 
 
 _MATH_INT = {"floor", "ceil", "trunc", "factorial", "gcd", "lcm", "comb", "perm", "isqrt"}

@@ -112,11 +112,10 @@ class _Writer:
                 orelse = self.block_lines(op.orelse, deeper)
                 return [f"{pad}{self.results(op.results)}{head}", *then, f"{pad}else", *orelse]
             case For():
-                count = len(op.streams)
                 streams = ", ".join(map(self.stream, op.streams))
                 inits = [self.atom(a) for a in op.carried]
-                targets = ", ".join(map(self.define, op.body.params[:count]))
-                carried = map(self.define, op.body.params[count:])
+                targets = ", ".join(map(self.define, op.targets))
+                carried = map(self.define, op.carried_params)
                 with_ = ", ".join(f"{p} = {i}" for p, i in zip(carried, inits, strict=True))
                 stops = " stops" if op.stops else ""
                 body = self.block_lines(op.body, deeper)

@@ -183,6 +183,7 @@ class Nothing(Type):
 
 BOOL, INT, REAL, FLOAT, COMPLEX = (Number(k) for k in ("bool", "int", "real", "float", "complex"))
 STRING, NONE, OBJECT = Opaque("str"), Opaque("None"), Opaque("object")
+SET = Opaque("set")
 EXCEPTION = Opaque("exception")
 KEY = Opaque("key")
 """A key of a dict with run-time keys."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import replace
-from typing import assert_never
+from typing import Any, assert_never
 
 from srcad.ir.core import (
     Accumulate,
@@ -282,12 +282,29 @@ def _map_stream(stream: Stream, read: Callable[[Atom], Atom]) -> Stream:
             assert_never(stream)
 
 
+def renaming(names: Mapping[Value, Any]) -> Callable[[Atom], Atom]:
+    """What is read instead of an atom, where values have other names; they may get more later."""
+
+    def read(atom: Atom) -> Atom:
+        return names.get(atom, atom) if isinstance(atom, Value) else atom
+
+    return read
+
+
+def rename_values(block: Block, names: Mapping[Value, Any]) -> Block:
+    """The block, reading other atoms for some values."""
+    if not names:
+        return block
+    read = renaming(names)
+    ops = tuple(map_atoms(op, read, lambda v: v) for op in block.ops)
+    return Block(block.params, ops, tuple(map(read, block.yields)))
+
+
 def copy_block(block: Block, mapping: dict[Value, Atom]) -> Block:
     """A copy of a block with fresh values; ``mapping`` gives what free values become."""
     mapping = dict(mapping)
 
-    def read(atom: Atom) -> Atom:
-        return mapping.get(atom, atom) if isinstance(atom, Value) else atom
+    read = renaming(mapping)
 
     def define(value: Value) -> Value:
         fresh = Value(value.hint, value.type, masked=value.masked)

@@ -45,10 +45,9 @@ from srcad.ir import (
     Value,
     While,
 )
-from srcad.ir.core import make_list
+from srcad.ir.core import hashable, make_list
 from srcad.ir.elementwise import is_elementwise
 from srcad.ir.infer import atom_type
-from srcad.ir.known import hashable
 from srcad.ir.sharing import SHAPE
 from srcad.ir.types import INT, Array, Dim, ListType, Opaque, Size, Type, dims_of, rank
 from srcad.ir.walk import map_atoms, map_blocks, results, values_read

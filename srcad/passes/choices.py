@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from srcad.ir import Apply, Atom, Block, If, Op, Value
 from srcad.ir.types import Number
-from srcad.ir.walk import map_atoms, map_blocks, results, values_read
+from srcad.ir.walk import map_blocks, rename_values, results, values_read
 
 
 def merged_choices(block: Block) -> Block:
@@ -70,11 +70,8 @@ def _merged(early: If, late: If) -> If:
     def side(first: Block, second: Block) -> Block:
         names: dict[Value, Atom] = dict(zip(early.results, first.yields, strict=True))
 
-        def read(atom: Atom) -> Atom:
-            return names.get(atom, atom) if isinstance(atom, Value) else atom
-
-        ops = tuple(map_atoms(op, read, lambda v: v) for op in second.ops)
-        return Block((), (*first.ops, *ops), (*first.yields, *map(read, second.yields)))
+        second = rename_values(second, names)
+        return Block((), (*first.ops, *second.ops), (*first.yields, *second.yields))
 
     return replace(
         early,

@@ -21,7 +21,7 @@ import numpy as np
 from srcad.ir import Apply, Atom, Block, Op, Value
 from srcad.ir.core import literal_key, make_tuple
 from srcad.ir.types import Array, ListType, Number, NumPyScalar, Opaque, TupleType, Type
-from srcad.ir.walk import all_ops, blocks, map_atoms, map_blocks, values_read
+from srcad.ir.walk import all_ops, blocks, map_atoms, map_blocks, renaming, values_read
 
 _OPERATORS = {
     operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod,
@@ -78,8 +78,7 @@ def _block(
     known = dict(around)
     names: dict[Value, Atom] = {}
 
-    def read(atom: Atom) -> Atom:
-        return names.get(atom, atom) if isinstance(atom, Value) else atom
+    read = renaming(names)
 
     ops: list[Op] = []
     for old in block.ops:

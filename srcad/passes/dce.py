@@ -149,8 +149,7 @@ def _prune_op(op: Op, live: Live, watched: bool) -> Op | None:
 def _prune_loop(op: For | While, used: list[int], live: Live, watched: bool) -> Op | None:
     if not (used or watched or _acts(op)):
         return None
-    count = len(op.streams) if isinstance(op, For) else 0
-    carried = op.body.params[count:]
+    carried = op.carried_params
     keep = set(used)
     stop = (len(carried),) if op.stops else ()
     while True:
@@ -165,7 +164,7 @@ def _prune_loop(op: For | While, used: list[int], live: Live, watched: bool) -> 
     order = sorted(keep)
     live.update(inner)
     block = Block(
-        (*op.body.params[:count], *(carried[k] for k in order)),
+        (*op.targets, *(carried[k] for k in order)),
         body,
         tuple(op.body.yields[k] for k in (*order, *stop)),
     )

@@ -20,11 +20,11 @@ import numpy as np
 
 from srcad import runtime
 from srcad.ir import Apply, Atom, Block, For, Function, If, Literal, Op, Value, While
-from srcad.ir.core import literal_key
+from srcad.ir.core import same_literal
 from srcad.ir.folding import fold_literals
 from srcad.ir.infer import atom_type
 from srcad.ir.types import BOOL, Array, Number
-from srcad.ir.walk import all_ops, blocks, map_atoms, map_blocks, operands, results
+from srcad.ir.walk import all_ops, blocks, map_blocks, operands, rename_values, results
 
 
 def fold_control(function: Function) -> Function:
@@ -49,7 +49,7 @@ def _folded(function: Function) -> Function:
         mapping[value] = atom
     _rename(function, mapping, set(found))
 
-    return replace(function, body=_reading(function.body, mapping))
+    return replace(function, body=rename_values(function.body, mapping))
 
 
 def _read_values(block: Block) -> set[Value]:
@@ -107,8 +107,7 @@ def _collect_steady(op: For | While, mapping: dict[Value, Atom], choices: dict[V
             pending += choice.then.yields[k], choice.orelse.yields[k]
         return True
 
-    count = len(op.streams) if isinstance(op, For) else 0
-    for k, param in enumerate(op.body.params[count:]):
+    for k, param in enumerate(op.carried_params):
         end, init = op.body.yields[k], op.carried[k]
         if isinstance(init, Literal) and not isinstance(init.value, (int, float)):
             continue
@@ -121,7 +120,7 @@ def _collect_steady(op: For | While, mapping: dict[Value, Atom], choices: dict[V
 
 def _is_same_number(one: Atom, other: Atom) -> bool:
     if isinstance(one, Literal) and isinstance(other, Literal):
-        return literal_key(one.value) == literal_key(other.value)
+        return same_literal(one.value, other.value)
     return one is other and isinstance(one.type, Number)  # type: ignore[union-attr]  # no literal
 
 
@@ -147,17 +146,7 @@ def without_steady(block: Block) -> Block:
         while isinstance(atom, Value) and atom in steady:
             atom = steady[atom]
         known[value] = atom
-    return _carrying(_reading(block, known), {op.results: op for op in loops}, steady)
-
-
-def _reading(block: Block, mapping: dict[Value, Atom]) -> Block:
-    """The block, reading what some values are known to be."""
-
-    def read(atom: Atom) -> Atom:
-        return mapping.get(atom, atom) if isinstance(atom, Value) else atom
-
-    ops = tuple(map_atoms(op, read, lambda v: v) for op in block.ops)
-    return Block(block.params, ops, tuple(map(read, block.yields)))
+    return _carrying(rename_values(block, known), {op.results: op for op in loops}, steady)
 
 
 def _carrying(

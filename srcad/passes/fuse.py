@@ -39,10 +39,19 @@ from srcad.ir import (
     While,
     With,
 )
-from srcad.ir.core import literal_values, make_list, make_tuple
+from srcad.ir.core import is_int, literal_values, make_list, make_tuple
 from srcad.ir.infer import atom_type
 from srcad.ir.types import INT, ListType, Number
-from srcad.ir.walk import all_ops, blocks, map_atoms, map_blocks, operands, results, values_read
+from srcad.ir.walk import (
+    all_ops,
+    blocks,
+    map_atoms,
+    map_blocks,
+    operands,
+    renaming,
+    results,
+    values_read,
+)
 from srcad.passes.choices import merged_choices
 from srcad.passes.common import without_recomputed
 
@@ -148,7 +157,7 @@ def _kept(
 ) -> Atom | None:
     """What each iteration appends to a tape that only the reverse loop reads."""
     body = forward.body
-    param, end = body.params[len(forward.streams) + place], body.yields[place]
+    param, end = forward.carried_params[place], body.yields[place]
     start = forward.carried[place]
     empty = made.get(start) if isinstance(start, Value) else None
     if not isinstance(empty, Apply) or empty.callee is not make_list or empty.args:
@@ -189,7 +198,7 @@ def _is_backward(stream: Range, back: Range, made: dict[Value, Op]) -> bool:
     if known is not None and turned is not None:
         return range(*known)[::-1] == range(*turned)
     for step, callee in ((1, operator.sub), (-1, operator.add)):
-        if _is(stream.step, step) and _is(back.step, -step):
+        if is_int(stream.step, step) and is_int(back.step, -step):
             ends = (back.start, stream.stop), (back.stop, stream.start)
             return all(_is_next(atom, of, callee, made) for atom, of in ends)
     return False
@@ -204,7 +213,7 @@ def _is_next(atom: Atom, of: Atom, callee: object, made: dict[Value, Op]) -> boo
         isinstance(op, Apply)
         and op.callee is callee
         and (op.args[0] is of or _equal(op.args[0], of, made))
-        and _is(op.args[1], 1)
+        and is_int(op.args[1], 1)
     )
 
 
@@ -221,10 +230,14 @@ def _counts(forward: For, back: Range, made: dict[Value, Op]) -> bool:
     """Whether a range counts the iterations of a loop over items, from the last to the first."""
     if not all(isinstance(s, Items) for s in forward.streams):
         return False
-    if not _is(back.step, -1) or not _is(back.stop, -1):
+    if not is_int(back.step, -1) or not is_int(back.stop, -1):
         return False
     last = made.get(back.start) if isinstance(back.start, Value) else None
-    if not isinstance(last, Apply) or last.callee is not operator.sub or not _is(last.args[1], 1):
+    if (
+        not isinstance(last, Apply)
+        or last.callee is not operator.sub
+        or not is_int(last.args[1], 1)
+    ):
         return False
     length = made.get(last.args[0]) if isinstance(last.args[0], Value) else None
     if not isinstance(length, Apply) or length.callee is not len:
@@ -232,10 +245,6 @@ def _counts(forward: For, back: Range, made: dict[Value, Op]) -> bool:
     counted = length.args[0]
     single = len(forward.streams) == 1 and _same_items(forward, counted) == 0
     return single or counted in forward.results
-
-
-def _is(atom: Atom, number: int) -> bool:
-    return isinstance(atom, Literal) and type(atom.value) is int and atom.value == number
 
 
 # ---- whether the order matters
@@ -281,7 +290,7 @@ def _next_sum(op: Op, now: Value) -> Value | None:
             if any(now in values_read(o) for o in body.ops) or now in body.yields:
                 return None
             place = carried.index(now)
-            param = body.params[len(op.streams) + place]
+            param = op.carried_params[place]
             ends = [k for k, a in enumerate(body.yields) if k != place and a is param]
             if ends or not _adds_up(body, param, body.yields[place]):
                 return None
@@ -317,7 +326,7 @@ def _put_together(block: Block, start: int, at: int, pair: _Pair) -> Block | Non
     others = [op for op in block.ops if op not in counts and op is not reverse]
     if any(v in counted for op in others for v in values_read(op)):
         return None
-    loop, more = _fused(pair, lists)
+    loop, more = _fused(pair)
     late = [op for op in between if op not in early and op not in counts]
     ops = [*block.ops[:start], *early, *more, loop, *late, *block.ops[at + 1 :]]
     tape_start = None if pair.tape is None else forward.carried[pair.tape]
@@ -348,7 +357,7 @@ def _appended_lists(reverse: For) -> set[int] | None:
     """The lists that a loop appends to; None if its order matters."""
     body = reverse.body
     lists: set[int] = set()
-    for k, param in enumerate(body.params[len(reverse.streams) :]):
+    for k, param in enumerate(reverse.carried_params):
         if not _adds_up(body, param, body.yields[k]):
             return None
         if isinstance(param.type, ListType) and _is_appended(body, param):
@@ -364,8 +373,7 @@ def _in_order(block: Block, reverse: For, turned: dict[Op, int]) -> Block:
         op.result: reverse.results[k] for op, k in turned.items() if isinstance(op, Apply)
     }
 
-    def read(atom: Atom) -> Atom:
-        return names.get(atom, atom) if isinstance(atom, Value) else atom
+    read = renaming(names)
 
     made = tuple(map_atoms(op, read, lambda v: v) for op in block.ops if op not in turned)
     return Block(block.params, made, tuple(map(read, block.yields)))
@@ -463,10 +471,9 @@ def _turned_back(block: Block, reverse: For, lists: set[int]) -> dict[Op, int] |
     return found
 
 
-def _fused(pair: _Pair, lists: set[int]) -> tuple[For, list[Op]]:
+def _fused(pair: _Pair) -> tuple[For, list[Op]]:
     """The two loops as one, and what goes before it."""
     forward, reverse = pair.forward, pair.reverse
-    count = len(forward.streams)
     names: dict[Value, Atom] = dict(pair.targets)
     kept = pair.tape
     body = forward.body
@@ -475,8 +482,7 @@ def _fused(pair: _Pair, lists: set[int]) -> tuple[For, list[Op]]:
     packed = next((op for op in ops if pair.item in results(op)), None)
     parts = isinstance(packed, Apply) and packed.callee is make_tuple
 
-    def read(atom: Atom) -> Atom:
-        return names.get(atom, atom) if isinstance(atom, Value) else atom
+    read = renaming(names)
 
     for op in reverse.body.ops:
         made = map_atoms(op, read, lambda v: v)
@@ -495,7 +501,7 @@ def _fused(pair: _Pair, lists: set[int]) -> tuple[For, list[Op]]:
         ops = [op for op in ops if op is not packed]
     more: list[Op] = []
     streams = forward.streams
-    targets = body.params[:count]
+    targets = forward.targets
     if pair.position is not None:
         first = streams[0]
         assert isinstance(first, Items)
@@ -503,11 +509,11 @@ def _fused(pair: _Pair, lists: set[int]) -> tuple[For, list[Op]]:
         more.append(Apply(len, (first.sequence,), (), length, forward.loc))
         streams = (Range(Literal(0), length, Literal(1)), *streams)
         targets = (Value(pair.position.hint, INT), *targets)
-        ops = [map_atoms(op, _renaming(pair.position, targets[0]), lambda v: v) for op in ops]
+        counted = renaming({pair.position: targets[0]})
+        ops = [map_atoms(op, counted, lambda v: v) for op in ops]
     keep = [k for k in range(len(forward.carried)) if k != kept]
-    own = reverse.body.params[len(reverse.streams) :]
     block = Block(
-        (*targets, *(body.params[count + k] for k in keep), *own),
+        (*targets, *(forward.carried_params[k] for k in keep), *reverse.carried_params),
         tuple(ops),
         (*(body.yields[k] for k in keep), *map(read, reverse.body.yields)),
     )
@@ -515,10 +521,3 @@ def _fused(pair: _Pair, lists: set[int]) -> tuple[For, list[Op]]:
     carried = (*(forward.carried[k] for k in keep), *reverse.carried)
     outcomes = (*(forward.results[k] for k in keep), *reverse.results)
     return For(streams, carried, block, outcomes, False, forward.loc), more
-
-
-def _renaming(old: Value, new: Value):  # type: ignore[no-untyped-def]
-    def read(atom: Atom) -> Atom:
-        return new if atom is old else atom
-
-    return read

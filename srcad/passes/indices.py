@@ -31,7 +31,7 @@ from srcad.ir import (
 )
 from srcad.ir.core import make_tuple
 from srcad.ir.types import Array, Number, NumPyScalar, Opaque
-from srcad.ir.walk import all_ops, blocks, map_atoms, operands
+from srcad.ir.walk import all_ops, blocks, map_atoms, operands, renaming
 
 
 def write_out_indices(function: Function) -> Function:
@@ -125,8 +125,7 @@ def _block(block: Block, several: dict[Value, Apply]) -> Block:
 def _with(op: Op, names: dict[Value, Value], several: dict[Value, Apply]) -> Op:
     """The operation with other operands, and its blocks treated likewise."""
 
-    def read(atom: Atom) -> Atom:
-        return names.get(atom, atom) if isinstance(atom, Value) else atom
+    read = renaming(names)
 
     made = map_atoms(op, read, lambda v: v) if names else op
     match made:

@@ -20,10 +20,17 @@ import operator
 import numpy as np
 
 from srcad.ir import Accumulate, Apply, Atom, Block, Function, Literal, Op, Update, Value
-from srcad.ir.core import literal_key, make_tuple
+from srcad.ir.core import make_tuple, same_literal
 from srcad.ir.sharing import is_basic_index, views
 from srcad.ir.types import Array, ListType, dtype_of, rank
-from srcad.ir.walk import all_ops, map_atoms, map_blocks, operands, results, values_read
+from srcad.ir.walk import (
+    all_ops,
+    map_blocks,
+    operands,
+    rename_values,
+    results,
+    values_read,
+)
 
 
 class _Uses:
@@ -61,7 +68,7 @@ class _Uses:
         if a is b:
             return True
         if isinstance(a, Literal) and isinstance(b, Literal):
-            return literal_key(a.value) == literal_key(b.value)
+            return same_literal(a.value, b.value)
         if not isinstance(a, Value) or not isinstance(b, Value):
             return False
         one, other = self.made.get(a), self.made.get(b)
@@ -210,7 +217,7 @@ def _merged(block: Block, zero: Update, uses: _Uses) -> Block:
             continue
         made += moved if op is last else [op]
     block = Block(block.params, tuple(made), block.yields)
-    return block if moved else _renamed(block, {last.version: zero.target})
+    return block if moved else rename_values(block, {last.version: zero.target})
 
 
 def _may_wait(block: Block, chain: list[Accumulate]) -> bool:
@@ -254,14 +261,6 @@ def _is_item(term: Atom, zero: Update, uses: _Uses) -> bool:
     return op.args[0] is zero.target and uses.same(op.args[1], zero.args[0])
 
 
-def _renamed(block: Block, names: dict[Value, Value]) -> Block:
-    def read(atom: Atom) -> Atom:
-        return names.get(atom, atom) if isinstance(atom, Value) else atom
-
-    ops = tuple(map_atoms(op, read, lambda v: v) for op in block.ops)
-    return Block(block.params, ops, tuple(map(read, block.yields)))
-
-
 def _only_user(block: Block, value: Value) -> Op | None:
     for op in block.ops:
         if value in values_read(op):
@@ -302,7 +301,7 @@ def _without_copies(block: Block) -> Block:
             continue
         names[op.result] = part
     rest = tuple(op for op in block.ops if not (isinstance(op, Apply) and op.result in names))
-    return _renamed(Block(block.params, rest, block.yields), names) if names else block
+    return rename_values(Block(block.params, rest, block.yields), names) if names else block
 
 
 def _writes(op: Op, array: Value) -> bool:

@@ -140,8 +140,7 @@ def is_fresh(atom: Atom, made: dict[Value, Op], seen: set[Value]) -> bool:
             )
         case For() | While():
             k = op.results.index(atom)
-            count = len(op.streams) if isinstance(op, For) else 0
-            inner = {*seen, op.body.params[count + k]}
+            inner = {*seen, op.carried_params[k]}
             return is_fresh(op.carried[k], made, seen) and is_fresh(op.body.yields[k], made, inner)
         case Call():
             return False

@@ -2,6 +2,7 @@
 
     r = off_zero(n: float)      |    t = n == 0;  r = 1 if t else n
     r = off_zero(n: f8[k])      |    t = n == 0;  r = where(t, 1, n)
+    r = off_zero(n: any)        |    r = off_zero(n)
     s = modulus_squared(z)      |    x = real(z);  y = imag(z);  s = x * x + y * y
 
 The rules say of it what they could not of its parts: that a direction has no derivative at the
@@ -20,7 +21,7 @@ from srcad import runtime
 from srcad.ir import Apply, Block, Function, Literal, Op, Value
 from srcad.ir.core import select
 from srcad.ir.infer import result_type
-from srcad.ir.types import Number, NumPyScalar
+from srcad.ir.types import Array, Number, NumPyScalar
 from srcad.ir.walk import map_blocks
 
 
@@ -43,7 +44,9 @@ def _block(block: Block) -> Block:
 
 def _divisor(op: Apply) -> list[Op]:
     (radius,) = op.args
-    choose = select if isinstance(op.result.type, (Number, NumPyScalar)) else np.where
+    if not isinstance(op.result.type, (Array, Number, NumPyScalar)):
+        return [op]
+    choose = np.where if isinstance(op.result.type, Array) else select
     test = _call(op, operator.eq, radius, Literal(0))
     return [test, replace(op, callee=choose, args=(test.result, Literal(1), radius))]
 

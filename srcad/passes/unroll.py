@@ -14,10 +14,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from srcad.ir import UNDEFINED, Apply, Atom, Block, For, Literal, Op, Range, Value, While
-from srcad.ir.core import literal_values
+from srcad.ir.core import literal_values, make_tuple
 from srcad.ir.folding import fold_literals
 from srcad.ir.types import Number
-from srcad.ir.walk import copy_block, free_values, map_atoms, map_blocks
+from srcad.ir.walk import copy_block, free_values, map_atoms, map_blocks, renaming
 
 MOST_STEPS = 8
 MOST_OPERATIONS = 48
@@ -31,8 +31,7 @@ def unrolled(block: Block) -> Block:
 def _block(block: Block, *, inside: bool) -> Block:
     names: dict[Value, Atom] = {}
 
-    def read(atom: Atom) -> Atom:
-        return names.get(atom, atom) if isinstance(atom, Value) else atom
+    read = renaming(names)
 
     ops: list[Op] = []
     for old in block.ops:
@@ -63,11 +62,18 @@ def _steps(op: Op) -> range | None:
     body = op.body
     if len(steps) > MOST_STEPS or len(steps) * len(body.ops) > MOST_OPERATIONS:
         return None
-    if not all(isinstance(o, Apply) and isinstance(o.result.type, Number) for o in body.ops):
+    if not all(map(_is_plain, body.ops)):
         return None
     read = free_values(Block((), body.ops, ()))
     unbound = (p for p, c in zip(body.params[1:], op.carried, strict=True) if c is UNDEFINED)
     return None if any(p in read for p in unbound) else steps
+
+
+def _is_plain(op: Op) -> bool:
+    """Whether an operation makes a number, or an index of several."""
+    if not isinstance(op, Apply):
+        return False
+    return isinstance(op.result.type, Number) or op.callee is make_tuple
 
 
 def _written_out(op: For, steps: range) -> tuple[list[Op], tuple[Atom, ...]]:
@@ -87,8 +93,7 @@ def _folded(block: Block) -> Block:
     """The block without arithmetic of the number of the step."""
     names: dict[Value, Atom] = {}
 
-    def read(atom: Atom) -> Atom:
-        return names.get(atom, atom) if isinstance(atom, Value) else atom
+    read = renaming(names)
 
     ops: list[Op] = []
     for old in block.ops:

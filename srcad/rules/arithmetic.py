@@ -10,8 +10,8 @@ from functools import partial
 import numpy as np
 
 from srcad.rules import registry
-from srcad.rules.intrinsics import off_zero, over, times
-from srcad.rules.registry import is_literal, is_sequence
+from srcad.rules.intrinsics import off_zero, over, sum_of_repeats, times
+from srcad.rules.registry import is_literal, is_sequence, nesting, of_numbers
 
 differential = partial(registry.differential, elementwise=True)
 linear = partial(registry.linear, elementwise=True)
@@ -43,10 +43,17 @@ def negative(ct, x):
 @multilinear(operator.mul, np.multiply, wrt=("x", "y"))
 def multiply(ct, x, y):
     if is_sequence(x):
-        return [sum(ct[k :: len(x)]) for k in range(len(x))], 0
+        return of_repeats(ct, x), 0
     if is_sequence(y):
-        return 0, [sum(ct[k :: len(y)]) for k in range(len(y))]
+        return 0, of_repeats(ct, y)
     return ct * y, ct * x
+
+
+def of_repeats(ct, x):
+    """The cotangent of a sequence that was repeated."""
+    if nesting(x) == 1 and of_numbers(x):
+        return [sum(ct[k :: len(x)]) for k in range(len(x))]
+    return sum_of_repeats(ct, x)
 
 
 @differential(operator.truediv, np.divide)

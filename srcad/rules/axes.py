@@ -83,6 +83,22 @@ def labelled(subscripts: str, ranks: tuple[int, ...]) -> tuple[tuple[str, ...], 
     return terms, right, summed
 
 
+def as_tensordot(terms: tuple[str, ...], result: str, summed: str) -> Any:
+    """The axes for `np.tensordot`, and the order of what it makes, None if that is right already.
+
+    None where labels are not those of rows of one operand, columns of another, and of what is
+    summed.
+    """
+    if len(terms) != 2 or not summed:
+        return None
+    shared = set(terms[0]) & set(terms[1])
+    if shared != set(summed) or not all(set(term) - shared for term in terms):
+        return None
+    made = "".join(c for c in "".join(terms) if c not in summed)
+    axes = tuple(order_of(term, summed) for term in terms)
+    return axes, None if made == result else order_of(made, result)
+
+
 def order_of(term: str, wanted: str) -> tuple[int, ...]:
     """The axes of an operand in the order of its labels among all."""
     return tuple(term.index(c) for c in wanted if c in term)

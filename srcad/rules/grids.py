@@ -70,13 +70,13 @@ def ediff1d(ary, to_end=None, to_begin=None):
     return changes
 
 
-def slope_along(f, df, axis, steps, dsteps, edge_order):
+def slope_along(f, df, axis, steps, dsteps, edge_order, kind):
     """The differential of the slope along one axis: the slopes between neighbours, averaged with
     the weights of the far side."""
     z = np.moveaxis(f, axis, -1)
     dz = np.moveaxis(df, axis, -1)
-    h = np.diff(steps).astype(z.dtype)
-    dh = np.diff(np.broadcast_to(dsteps, np.shape(steps))).astype(z.dtype)
+    h = np.diff(steps).astype(kind)
+    dh = np.diff(np.broadcast_to(dsteps, np.shape(steps))).astype(kind)
     slope = np.diff(z) / h
     dslope = (np.diff(dz) - slope * dh) / h
     both = h[1:] + h[:-1]
@@ -113,7 +113,7 @@ def gradient(f, *varargs, axis=None, edge_order=1, df, dvarargs, out):
     if np.ndim(varargs[0]) == 0:
         slope = np.gradient(df, varargs[0], axis=axis, edge_order=edge_order)
         return slope - out / varargs[0] * dvarargs[0]
-    return slope_along(f, df, axis, varargs[0], dvarargs[0], edge_order)
+    return slope_along(f, df, axis, varargs[0], dvarargs[0], edge_order, out.dtype)
 
 
 @linear(np.gradient, wrt="f")

@@ -239,11 +239,11 @@ def partition(a, kth, axis=-1, kind="introselect", *, da, out):
 
 
 @composition(np.unique, wrt="ar")
-def unique(ar, return_index=False, return_inverse=False, return_counts=False):
-    """Equal values share the derivative; missing ones count as equal."""
+def unique(ar, return_index=False, return_inverse=False, return_counts=False, *, equal_nan=True):
+    """Equal values share the derivative; missing ones count as equal, if not told otherwise."""
     flat = np.reshape(ar, -1)
     values = np.sort(flat)
-    missing = np.isnan(values)
+    missing = np.isnan(values) & equal_nan
     same = (values[1:] == values[:-1]) | (missing[1:] & missing[:-1])
     first = np.concatenate((np.ones(min(np.size(ar), 1), bool), np.logical_not(same)))
     found = (values[first],)
@@ -259,7 +259,9 @@ def unique(ar, return_index=False, return_inverse=False, return_counts=False):
 
 @composition(getattr(np, "unique_values", None), wrt="x")
 def unique_values(x):
-    return np.unique(x)
+    if np.iscomplexobj(x):
+        raise MissingRule(None, "unique_values of complex numbers has no order: use np.unique")
+    return np.unique(x, equal_nan=False)
 
 
 @composition(np.trim_zeros, wrt="filt")

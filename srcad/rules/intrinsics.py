@@ -9,6 +9,7 @@ from srcad.runtime import (
     excess,
     fitted,
     inner,
+    inserted_at,
     last_writes,
     merged,
     modulus_squared,
@@ -25,12 +26,23 @@ from srcad.runtime import (
     shadow,
     stop_gradient,
     strong,
+    sum_of_repeats,
     times,
     unbroadcast,
     zeros_like,
 )
 
-__all__ = ["evened", "excess", "fitted", "off_zero", "over", "over_gap", "times", "unbroadcast"]
+__all__ = [
+    "evened",
+    "excess",
+    "fitted",
+    "off_zero",
+    "over",
+    "over_gap",
+    "sum_of_repeats",
+    "times",
+    "unbroadcast",
+]
 
 
 @differential(over, elementwise=True)
@@ -144,10 +156,21 @@ def add_transpose(ct, x, y):
     return ct, ct
 
 
+@differential(sum_of_repeats)
+def sum_of_repeats_differential(repeated, x, *, drepeated, dx):
+    """Of `x` it takes the structure alone."""
+    return sum_of_repeats(drepeated, x)
+
+
+@linear(sum_of_repeats, wrt="repeated")
+def sum_of_repeats_transpose(ct, repeated, x):
+    return list(ct) * (len(repeated) // max(len(x), 1))
+
+
 @linear(shadow, zeros_like, wrt="x")
 def zeros_like_transpose(ct, x):
     """Zero: a linear function, whose tangents are containers of the same structure."""
     return 0
 
 
-constant(stop_gradient, merged)
+constant(stop_gradient, merged, inserted_at)

@@ -509,7 +509,12 @@ def norm(x, ord=None, axis=None, keepdims=False, *, dx, out):
     if vector and ord == 1:
         return np.sum(dsize, axis, keepdims=keepdims)
     if vector and abs(ord) == np.inf:
-        end = out if axis is None or keepdims else np.expand_dims(out, axis)
+        if not np.iscomplexobj(x):
+            end = out if axis is None or keepdims else np.expand_dims(out, axis)
+        elif ord > 0:  # the last digit of a modulus depends on where it is in memory
+            end = np.max(size, axis, keepdims=True)
+        else:
+            end = np.min(size, axis, keepdims=True)
         ties = size == end
         many = np.sum(ties, axis, np.result_type(size), keepdims=True)
         return np.sum(ties / many * dsize, axis, keepdims=keepdims)

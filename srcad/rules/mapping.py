@@ -4,6 +4,7 @@ import numpy as np
 
 from srcad.errors import MissingRule
 from srcad.rules.registry import composition, is_sequence
+from srcad.rules.shaping import cut_for
 
 
 @composition(np.apply_along_axis, wrt="arr")
@@ -46,7 +47,7 @@ def piecewise(x, condlist, funclist, *args):
         left = left & np.logical_not(conditions[k])
     if len(funclist) > len(conditions):
         values = np.where(left, part(x, left, funclist[-1], args), values)
-    return values
+    return cut_for(x, values)
 
 
 def part(x, condition, function, args):
@@ -60,15 +61,16 @@ def part(x, condition, function, args):
     return padded[np.where(condition, places, -1)]
 
 
-def mapped(function, args):
+def mapped(function, args, types):
     """The results of a function of numbers for each element of the arguments."""
     size = np.broadcast_shapes(*[np.shape(a) for a in args])
     columns = [np.reshape(np.broadcast_to(a, size), -1) for a in args]
     results = [function(*values) for values in zip(*columns, strict=True)]
     if not is_sequence(results[0]):
-        return np.reshape(np.array(results), size)
-    count = len(results[0])
-    return tuple([np.reshape(np.array([r[k] for r in results]), size) for k in range(count)])
+        return np.reshape(np.array(results, types[0] if types else None), size)
+    columns = [[r[k] for r in results] for k in range(len(results[0]))]
+    given = types or [None] * len(columns)
+    return tuple([np.reshape(np.array(c, t), size) for c, t in zip(columns, given, strict=True)])
 
 
 @composition(np.vectorize, wrt="pyfunc")
@@ -77,7 +79,7 @@ def vectorize(pyfunc, otypes=None, doc=None, excluded=None, cache=False, signatu
         raise MissingRule(None, "vectorize with a signature or excluded arguments is not supported")
 
     def vectorized(*args):
-        return mapped(pyfunc, args)
+        return mapped(pyfunc, args, otypes)
 
     return vectorized
 
@@ -86,4 +88,4 @@ def vectorize(pyfunc, otypes=None, doc=None, excluded=None, cache=False, signatu
 def vectorized_outside(self, *args):
     if self.signature is not None or self.excluded:
         raise MissingRule(None, "vectorize with a signature or excluded arguments is not supported")
-    return mapped(self.pyfunc, args)
+    return mapped(self.pyfunc, args, self.otypes)

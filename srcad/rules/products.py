@@ -27,6 +27,9 @@ def matmul(ct, x1, x2):
     if np.ndim(x1) == 1:
         to_x1 = unbroadcast((x2 @ ct[..., None])[..., 0], np.shape(x1))
         return to_x1, x1[:, None] * ct[..., None, :]
+    if np.ndim(x2) == 2:
+        rows = tuple(range(np.ndim(x1) - 1))
+        return ct @ x2.T, np.tensordot(x1, ct, (rows, rows))
     to_x1 = unbroadcast(ct @ np.swapaxes(x2, -1, -2), np.shape(x1))
     return to_x1, unbroadcast(np.swapaxes(x1, -1, -2) @ ct, np.shape(x2))
 
@@ -50,9 +53,9 @@ def dot(ct, a, b):
     if np.ndim(b) == 1:
         return ct[..., None] * b, np.tensordot(ct, a, np.ndim(ct))
     n = np.ndim(a) - 1
-    rows = list(range(n))
-    columns = list(range(n, np.ndim(ct)))
-    others = [k for k in range(np.ndim(b)) if k != np.ndim(b) - 2]
+    rows = tuple(range(n))
+    columns = tuple(range(n, np.ndim(ct)))
+    others = tuple([k for k in range(np.ndim(b)) if k != np.ndim(b) - 2])
     to_b = np.tensordot(a, ct, (rows, rows))
     return np.tensordot(ct, b, (columns, others)), np.moveaxis(to_b, 0, -2)
 
@@ -67,7 +70,7 @@ def inner(ct, a, b):
         return ct * b, np.sum(ct * a)
     if np.ndim(a) == 1 and np.ndim(b) == 1:
         return ct * b, ct * a
-    rows = list(range(np.ndim(a) - 1))
+    rows = tuple(range(np.ndim(a) - 1))
     return np.tensordot(ct, b, np.ndim(b) - 1), np.tensordot(ct, a, (rows, rows))
 
 

@@ -44,8 +44,9 @@ def along_first(a, axis):
         return np.reshape(a, -1)
     if isinstance(axis, int):
         return np.moveaxis(a, axis, 0)
-    moved = np.moveaxis(a, axis, tuple(range(len(axis))))
-    return np.reshape(moved, (-1, *np.shape(moved)[len(axis) :]))
+    axes = tuple(axis)
+    moved = np.moveaxis(a, axes, tuple(range(len(axes))))
+    return np.reshape(moved, (-1, *np.shape(moved)[len(axes) :]))
 
 
 def kept(reduced, axis, keepdims):
@@ -395,7 +396,7 @@ def interpolated(low, high, w, method):
 def with_axes(between, a, q, axis):
     """Quantiles with the axes of `a` that they were taken along, behind those of `q`."""
     axes = tuple(range(np.ndim(a))) if axis is None else axis
-    reduced = axes if isinstance(axes, tuple) else (axes,)
+    reduced = (axes,) if isinstance(axes, int) else tuple(axes)
     places = [k % np.ndim(a) + np.ndim(q) for k in reduced]
     return np.expand_dims(between, tuple(places))
 
@@ -476,7 +477,9 @@ def nanmedian(a, axis=None, keepdims=False):
 def cov(
     m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None
 ):  # fmt: skip
-    x = np.atleast_2d(m) if dtype is None else np.atleast_2d(m).astype(dtype)
+    """In double precision, unless told otherwise."""
+    kind = np.result_type(m, np.float64) if dtype is None else dtype
+    x = np.atleast_2d(m if np.result_type(m) == kind else np.asarray(m, kind))
     if not rowvar and np.ndim(m) > 1:
         x = x.T
     if y is not None:

@@ -8,7 +8,7 @@ import scipy.special as sc
 
 from srcad.errors import MissingRule
 from srcad.rules.registry import composition
-from srcad.rules.scipy_special import ROOT_PI, differential
+from srcad.rules.scipy_special import ROOT_PI, differential, vanishing
 
 
 @differential(sc.j0)
@@ -62,13 +62,20 @@ def iv(v, z, *, dz):
 
 
 @differential(sc.i0e)
-def i0e(x, *, dx, out):
-    return (sc.i1e(x) - np.sign(x) * out) * dx
+def i0e(x, *, dx):
+    """Not by `i1e(x) - i0e(x)`, which cancels far out; nor are the next three."""
+    return -np.sign(x) * difference(x) * dx
 
 
 @differential(sc.i1e)
-def i1e(x, *, dx, out):
-    return ((sc.i0e(x) + sc.ive(2, x)) / 2 - np.sign(x) * out) * dx
+def i1e(x, *, dx):
+    over_x = vanishing(sc.hyp1f1(1.5, 3.0, -2 * np.abs(x)), 2 * x) / 2
+    return (difference(x) - over_x) * dx
+
+
+def difference(x):
+    """`i0e(x) - i1e(x)`, of the size of `x`."""
+    return vanishing(sc.hyp1f1(1.5, 2.0, -2 * np.abs(x)), 2 * x)
 
 
 @differential(sc.ive)
@@ -97,19 +104,25 @@ def kn(n, x):
     return sc.kv(n, x)
 
 
+def far_difference(x):
+    """`k1e(x) - k0e(x)` far out, where it cancels."""
+    z = np.where((x < 20) | np.isinf(2 * x), 40, 2 * x)
+    return vanishing(ROOT_PI * sc.hyperu(1.5, 2.0, z), 2 * x)
+
+
 @differential(sc.k0e, domain="positive")
 def k0e(x, *, dx, out):
-    return (out - sc.k1e(x)) * dx
+    return -np.where(x < 20, sc.k1e(x) - out, far_difference(x)) * dx
 
 
 @differential(sc.k1e, domain="positive")
 def k1e(x, *, dx, out):
-    return (out - (sc.k0e(x) + sc.kve(2, x)) / 2) * dx
+    return (np.where(x < 20, out - sc.k0e(x), far_difference(x)) - out / x) * dx
 
 
 @differential(sc.kve, domain="positive")
 def kve(v, z, *, dz, out):
-    return (out - (sc.kve(v - 1, z) + sc.kve(v + 1, z)) / 2) * dz
+    return vanishing(out - (sc.kve(v - 1, z) + sc.kve(v + 1, z)) / 2, z) * dz
 
 
 @differential(sc.jve)

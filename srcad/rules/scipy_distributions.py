@@ -7,7 +7,7 @@ import scipy.special as sc
 
 from srcad.rules.intrinsics import over
 from srcad.rules.registry import composition
-from srcad.rules.scipy_special import ROOT_2PI, ROOT_PI, differential
+from srcad.rules.scipy_special import ROOT_2PI, ROOT_PI, differential, vanishing
 from srcad.runtime import betainc_by_shapes
 
 # ---- error functions and the normal distribution
@@ -26,11 +26,11 @@ def erfc(x, *, dx):
 @differential(sc.erfcx)
 def erfcx(x, *, dx, out):
     """Far to the right, where the terms cancel, as a confluent hypergeometric function."""
-    near = 2 * x * out - 2 / ROOT_PI
     if np.iscomplexobj(x):
-        return near * dx
-    far = np.where(x < 10, 10, x)
-    return np.where(x < 10, near, -sc.hyperu(1, 0.5, far * far) / ROOT_PI) * dx
+        return (2 * x * out - 2 / ROOT_PI) * dx
+    close, far = np.where(x < 10, x, 0), np.where((x < 10) | np.isinf(x), 10, x)
+    right = vanishing(-sc.hyperu(1, 0.5, far * far) / ROOT_PI, x)
+    return np.where(x < 10, 2 * close * out - 2 / ROOT_PI, right) * dx
 
 
 @differential(sc.erfi)
@@ -49,11 +49,10 @@ def odd_factorials(t):
 @differential(sc.dawsn)
 def dawsn(x, *, dx, out):
     """Far out, where the terms cancel, by its asymptotic series."""
-    near = 1 - 2 * x * out
     if np.iscomplexobj(x):
-        return near * dx
-    far = np.where(np.abs(x) < 10, 10, x)
-    return np.where(np.abs(x) < 10, near, -odd_factorials(0.5 / far / far)) * dx
+        return (1 - 2 * x * out) * dx
+    close, far = np.where(np.abs(x) < 10, x, 0), np.where(np.abs(x) < 10, 10, x)
+    return np.where(np.abs(x) < 10, 1 - 2 * close * out, -odd_factorials(0.5 / far / far)) * dx
 
 
 @differential(sc.wofz)

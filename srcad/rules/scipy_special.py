@@ -17,7 +17,7 @@ from srcad.rules import registry
 from srcad.rules.intrinsics import excess, over, times
 from srcad.rules.reductions import kept
 from srcad.rules.registry import composition, constant, sourced
-from srcad.runtime import betainc_by_shapes, gammainc_by_shape
+from srcad.runtime import betainc_by_shapes, gammainc_by_shape, zeta_by_exponent
 from srcad.runtime import polygamma as derivative_of_log_gamma
 
 differential = partial(registry.differential, elementwise=True)
@@ -30,6 +30,11 @@ ROOT_2PI = math.sqrt(2 * math.pi)
 def named(names):
     """The functions with these names, as far as this version has them."""
     return [f for name in names.split() if (f := getattr(sc, name, None)) is not None]
+
+
+def vanishing(slope, x):
+    """The slope of what has a limit at infinity: there 0, and so are those of higher order."""
+    return np.where(np.isinf(x), 0, slope)
 
 
 constant(*named("gammasgn round factorial2 factorialk stirling2 bernoulli euler"))
@@ -59,7 +64,8 @@ def rgamma(z, *, dz, out):
     w = np.where(left, z, 0)
     angle = math.pi * w
     turned = np.cos(angle) - np.sin(angle) * sc.psi(1 - w) / math.pi
-    return np.where(left, sc.gamma(1 - w) * turned, -out * sc.psi(np.where(left, 1, z))) * dz
+    right = vanishing(-out * sc.psi(np.where(left, 1, z)), z)
+    return np.where(left, sc.gamma(1 - w) * turned, right) * dz
 
 
 @differential(sc.psi, domain="positive")
@@ -74,9 +80,22 @@ def polygamma(n, x, *, dx):
 
 
 @differential(sc.zeta, domain="above one")
-def zeta(x, q=None, *, dq):
-    """By the second argument: nothing is known of the zeros of the other derivative."""
-    return -x * sc.zeta(x + 1, q) * dq
+def zeta(x, q=None, *, dx, dq):
+    """By the exponent at real numbers."""
+    return zeta_by_exponent_differential(0, x, q, dx=dx, dq=dq)
+
+
+@differential(zeta_by_exponent, domain="above one")
+def zeta_by_exponent_differential(k, x, q=None, *, dx, dq):
+    if np.iscomplexobj(x):
+        raise MissingRule(None, "the derivative of zeta is supported at real numbers")
+    change = zeta_by_exponent(k + 1, x, q) * dx
+    if q is None:
+        return change
+    if k == 0:
+        return change - x * sc.zeta(x + 1, q) * dq
+    below = zeta_by_exponent(k - 1, x + 1, q) if k > 1 else sc.zeta(x + 1, q)
+    return change - (x * zeta_by_exponent(k, x + 1, q) + k * below) * dq
 
 
 @composition(sc.multigammaln, wrt="a")
@@ -138,7 +157,7 @@ def poch(z, m, *, dz, dm, out):
 
 
 def gamma_density(a, x):
-    return np.exp(sc.xlogy(a - 1, x) - x - sc.gammaln(a))
+    return vanishing(np.exp(sc.xlogy(a - 1, x) - x - sc.gammaln(a)), x)
 
 
 def gamma_density_by_shape(k, a, x):
@@ -299,14 +318,17 @@ def pseudo_huber(delta, r, *, ddelta, dr):
     return r / root * dr + delta * rest * rest / root * ddelta
 
 
-@composition(sc.boxcox, wrt=("x", "lmbda"))
-def boxcox(x, lmbda):
-    return np.log(x) * sc.exprel(lmbda * np.log(x))
+@differential(sc.boxcox, domain="positive")
+def boxcox(x, lmbda, *, dx, dlmbda):
+    log = np.log(x)
+    return times(x ** (lmbda - 1), dx) + exprel(lmbda * log, dx=times(log * log, dlmbda))
 
 
-@composition(sc.boxcox1p, wrt=("x", "lmbda"))
-def boxcox1p(x, lmbda):
-    return np.log1p(x) * sc.exprel(lmbda * np.log1p(x))
+@differential(sc.boxcox1p, domain="positive")
+def boxcox1p(x, lmbda, *, dx, dlmbda):
+    log = np.log1p(x)
+    by_x = times(np.exp((lmbda - 1) * log), dx)
+    return by_x + exprel(lmbda * log, dx=times(log * log, dlmbda))
 
 
 @composition(sc.inv_boxcox, wrt=("y", "lmbda"))
@@ -360,7 +382,8 @@ def cosm1(x, *, dx):
 
 @differential(sc.exprel)
 def exprel(x, *, dx):
-    return sc.hyp1f1(2.0, 3.0, x) / 2 * dx
+    finite = np.where(np.isinf(x), 0, x)  # of infinity SciPy's hyp1f1 does not return
+    return np.where(np.isinf(x), np.exp(x), sc.hyp1f1(2.0, 3.0, finite) / 2) * dx
 
 
 @differential(sc.lambertw, domain="positive")
@@ -380,7 +403,8 @@ def exp1(z, *, dz):
 
 @differential(sc.expi, domain="positive")
 def expi(x, *, dx):
-    return over(np.exp(x) * dx, x)
+    slope = over(np.exp(x) * dx, x)
+    return np.where(np.isposinf(x), np.exp(x) * dx, slope)
 
 
 @differential(sc.expn, domain="positive")
@@ -406,8 +430,10 @@ def fresnel(z, *, dz):
 
 @differential(sc.spence, domain="positive")
 def spence(z, *, dz):
-    """The logarithm over 1 - z, as a function that has no gap at 1."""
-    return -sc.hyp2f1(1.0, 1.0, 2.0, 1 - z) * dz
+    """The logarithm over 1 - z, around 1 as a function that has no gap there."""
+    near = np.abs(z - 1) < 0.5
+    close, far = np.where(near, z, 1), np.where(near, 2, z)
+    return np.where(near, -sc.hyp2f1(1.0, 1.0, 2.0, 1 - close), np.log(far) / (1 - far)) * dz
 
 
 @differential(sc.sindg)

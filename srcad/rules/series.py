@@ -109,14 +109,9 @@ def chebmul(c1, c2):
 constant(table_of_products, change_of_basis)
 
 
-def declare(home, name):
-    """The rules of one kind of series: it is linear in its coefficients."""
-
-    def named(operation):
-        return getattr(home, operation.replace("*", name))
-
-    derived, integrated, matrix, product = map(named, ("*der", "*int", "*vander", "*mul"))
-    line = named("*line")
+def declare_arithmetic(home, named):
+    """The sum, the difference, the product and the quotient of two series of one kind."""
+    product, line = named("*mul"), named("*line")
 
     @composition(named("*add"), wrt=("c1", "c2"))
     def sum_of_series(c1, c2):
@@ -162,6 +157,11 @@ def declare(home, name):
             digits.append(digit)
         return np.array(digits[::-1]), without_end(rest)
 
+
+def declare_calculus(named):
+    """The derivative and the integral of a series of one kind, linear in its coefficients."""
+    derived, integrated = named("*der"), named("*int")
+
     @linear(derived, wrt="c")
     def derivative_of_series(ct, c, m=1, scl=1, axis=0):
         change = derived(np.eye(np.shape(c)[axis]), m, scl).astype(ct.dtype)
@@ -185,6 +185,11 @@ def declare(home, name):
         """From constants of integration that are 0."""
         whole = integrated(np.eye(np.shape(c)[axis]), m, 0, lbnd, scl).astype(ct.dtype)
         return np.moveaxis(np.tensordot(whole, ct, ((0,), (axis,))), 0, axis)
+
+
+def declare_values(home, named):
+    """The members of a basis, and a series of them, at points: linear in the coefficients."""
+    derived, matrix = named("*der"), named("*vander")
 
     @differential(matrix)
     def matrix_of_series(x, deg, *, dx):
@@ -212,12 +217,28 @@ def declare(home, name):
         ones = (1,) * (np.ndim(ct) + 1 - np.ndim(c))
         return np.reshape(unbroadcast(terms, (n, *ones, *np.shape(c)[1:])), np.shape(c))
 
-    for conversion in (named("*2poly"), getattr(home, "poly2" + name)):
 
-        @composition(conversion, wrt="c")
-        def series_in_another_basis(c, change=conversion):
-            x = polyutils.as_series([c])[0]
-            return x @ change_of_basis(change, len(x)).astype(x.dtype)
+def declare_change_of_basis(conversion):
+    """The same polynomial as a series of another kind."""
+
+    @composition(conversion, wrt="c")
+    def series_in_another_basis(c):
+        x = polyutils.as_series([c])[0]
+        return x @ change_of_basis(conversion, len(x)).astype(x.dtype)
+
+
+def declare(home, name):
+    """The rules of one kind of series; ``*`` stands for its name in those of functions."""
+
+    def named(operation):
+        return getattr(home, operation.replace("*", name))
+
+    declare_arithmetic(home, named)
+    declare_calculus(named)
+    declare_values(home, named)
+    if home is not polynomial:
+        declare_change_of_basis(named("*2poly"))
+        declare_change_of_basis(named("poly2*"))
 
 
 KINDS = (

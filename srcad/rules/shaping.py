@@ -368,7 +368,8 @@ def pad_by_values(
     array, pad_width, mode="constant", *, constant_values=0, end_values=0, stat_length=None,
     reflect_type="even",
 ):  # fmt: skip
-    """Axis after axis, each with what stands there already."""
+    """Axis after axis, each with what stands there already, in the type of that."""
+    array = np.asarray(array)
     if isinstance(pad_width, dict):
         rank = np.ndim(array)
         pad_width = [pairs(pad_width.get(k, pad_width.get(k - rank, 0)), 0) for k in range(rank)]
@@ -404,7 +405,7 @@ def pad_by_values(
             low, high = pairs(stat_length, k)
         left = filling(array, mode, k, before, first, low)
         right = np.flip(filling(np.flip(array, k), mode, k, after, last, high), k)
-        array = np.concatenate((left, array, right), k)
+        array = np.concatenate((cut_for(array, left), array, cut_for(array, right)), k)
     return array
 
 
@@ -447,10 +448,10 @@ def filling(array, mode, k, n, value, length):
     if mode == "linear_ramp":
         edge = array[(*along, slice(0, 1))]
         t = np.arange(n) / np.maximum(n, 1)
-        t = np.reshape(
-            t.astype(np.result_type(array)), [-1 if j == k else 1 for j in range(np.ndim(array))]
-        )
-        return value + t * (edge - value)
+        kind = np.result_type(array)
+        if np.issubdtype(kind, np.inexact):
+            return value + column(t.astype(kind), k, np.ndim(array)) * (edge - value)
+        return np.floor(value + column(t, k, np.ndim(array)) * (edge - value))
     part = array[(*along, slice(0, length))]
     if mode == "mean":
         found = np.mean(part, k, keepdims=True)
@@ -461,6 +462,11 @@ def filling(array, mode, k, n, value, length):
     else:
         found = np.min(part, k, keepdims=True)
     return np.repeat(found, n, k)
+
+
+def column(x, k, rank):
+    """A vector along axis `k` of so many."""
+    return np.reshape(x, [-1 if j == k else 1 for j in range(rank)])
 
 
 @differential(np.pad)
@@ -481,10 +487,16 @@ def between(widths, size):
     return slice(widths[0], widths[0] + size)
 
 
+def cut_for(x, values):
+    """What is written into an array of integers or booleans becomes one of them."""
+    kind = np.result_type(x)
+    return values if np.issubdtype(kind, np.inexact) else values.astype(kind)
+
+
 @composition(np.insert, wrt=("arr", "values"))
 def insert(arr, obj, values, axis=None):
-    """By the places of old and new elements behind each other."""
-    k = axis
+    """By the places of old and new elements behind each other, in the type of the old ones."""
+    k, arr = axis, np.asarray(arr)
     if axis is None:
         arr, k = np.reshape(arr, -1), 0
     n = np.shape(arr)[k]
@@ -501,7 +513,7 @@ def insert(arr, obj, values, axis=None):
     else:
         raise MissingRule(None, "insert of several slices at one place is not supported")
     order = np.insert(np.arange(n), obj, n + np.arange(count))
-    return np.take(np.concatenate((arr, new), k), order, k)
+    return np.take(np.concatenate((arr, cut_for(arr, new)), k), order, k)
 
 
 @composition(np.rollaxis, wrt="a")
@@ -575,8 +587,16 @@ def array_transpose(ct, a, dtype=None, order="K", *, copy=True, subok=False):
     if levels == 1:
         return list(ct)
     if levels == 2:
-        return [list(ct[i]) for i in range(len(a))]
-    return [[list(ct[i][j]) for j in range(len(a[i]))] for i in range(len(a))]
+        return [rows_of(ct[i], part) for i, part in enumerate(a)]
+    return [
+        [rows_of(ct[i][j], row) for j, row in enumerate(part)] if is_sequence(part) else ct[i]
+        for i, part in enumerate(a)
+    ]
+
+
+def rows_of(ct, a):
+    """A cotangent as a list where it is that of one."""
+    return list(ct) if is_sequence(a) else ct
 
 
 @differential(*methods("astype"), getattr(np, "astype", None))
@@ -614,8 +634,15 @@ def item(ct, self, *args, self_bar):
 # ---- new arrays
 
 
+@composition(np.full, wrt="fill_value")
+def full_of_type(shape, fill_value, dtype=None):
+    if dtype is None:
+        return NotImplemented
+    return np.full(shape, np.asarray(fill_value, dtype))
+
+
 @linear(np.full, wrt="fill_value")
-def full(ct, shape, fill_value, dtype=None):
+def full(ct, shape, fill_value):
     return unbroadcast(ct, np.shape(fill_value))
 
 
@@ -665,7 +692,8 @@ def linspace(ct, start, stop, num=50, endpoint=True, *, axis=0):
 
 @composition(np.logspace, wrt=("start", "stop", "base"))
 def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
-    return np.power(base, np.linspace(start, stop, num, endpoint, axis=axis))
+    values = np.power(base, np.linspace(start, stop, num, endpoint, axis=axis))
+    return values if dtype is None else values.astype(dtype)
 
 
 @differential(np.geomspace, domain="positive")

@@ -37,10 +37,12 @@ from srcad.runtime.shapes import (
     copied,
     elements_in_memory,
     fitted,
+    inserted_at,
     own,
     runs,
     segments,
     shadow,
+    sum_of_repeats,
     unbroadcast,
     zeros_like,
 )
@@ -55,6 +57,7 @@ from srcad.runtime.spectra import (
     require_settled_where_used,
     settled,
 )
+from srcad.runtime.zeta import zeta_by_exponent
 
 __all__ = [
     "FAR",
@@ -78,6 +81,7 @@ __all__ = [
     "frechet",
     "gammainc_by_shape",
     "inner",
+    "inserted_at",
     "inverse_of_lower",
     "is_regular",
     "last_writes",
@@ -113,10 +117,12 @@ __all__ = [
     "snapshot",
     "stop_gradient",
     "strong",
+    "sum_of_repeats",
     "table_of_products",
     "tanh",
     "times",
     "transposed_subscripts",
     "unbroadcast",
     "zeros_like",
+    "zeta_by_exponent",
 ]

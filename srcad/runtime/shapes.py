@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -99,13 +100,26 @@ def add(x: Any, y: Any) -> Any:
     return x if y is None else x + y
 
 
+def sum_of_repeats(repeated: Any, x: Any) -> Any:
+    """The adjoint of the list or tuple ``x`` where that of ``x * n`` is given."""
+    n = len(x)
+    return [reduce(add, repeated[k::n], zeros_like(x[k])) for k in range(n)]
+
+
+def inserted_at(index: int, n: int) -> int:
+    """The position at which ``list.insert`` puts an item into a list of ``n`` others."""
+    return slice(index, None).indices(n)[0]
+
+
 def add_at(target: Any, index: Any, term: Any) -> None:
     """``target[index] += term`` where repeated indices all add.
 
     `np.add.at` is several times as fast at single elements of a vector as at rows and at pairs of
     indices, so that larger terms are added by the places of their elements in memory.
     """
-    if not isinstance(target, np.ndarray):
+    if isinstance(target, dict):  # an entry that is missing is zero
+        target[index] = add(target.get(index), term)
+    elif not isinstance(target, np.ndarray):
         target[index] = add(target[index], term)
     elif np.size(term) < max(_FEW, target.size // 8) or not target.flags.c_contiguous:
         np.add.at(target, index, term)

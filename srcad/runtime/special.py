@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
+BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
 """The Bernoulli numbers B2, B4, and on."""
 
 
@@ -31,7 +31,7 @@ def polygamma(n: int, x: Any) -> Any:
         series = np.log(z) - 0.5 / z
     else:
         series = sign * (math.factorial(n - 1) / z**n + math.factorial(n) / (2 * z ** (n + 1)))
-    for k, b in enumerate(_BERNOULLI, 1):
+    for k, b in enumerate(BERNOULLI, 1):
         factor = math.factorial(2 * k + n - 1) / math.factorial(2 * k)
         series = series + sign * b * factor / z ** (2 * k + n)
     return (total + series)[()]

@@ -10,29 +10,85 @@ only.  Arguments that are sequences of arrays (``np.concatenate``) stay what the
 
 from __future__ import annotations
 
+import inspect
+from functools import cache, partial
 from typing import Any, NoReturn
 
 import numpy as np
 
 from srcad import rules
 from srcad.errors import MissingRule
-from srcad.frontend import arrays, calls, containers
-from srcad.frontend.abstract import NONE, Abstract, ArrayRef, ListRef, Static, TupleRef
+from srcad.frontend import arrays, calls, comprehensions, containers
+from srcad.frontend.abstract import (
+    NONE,
+    Abstract,
+    ArrayRef,
+    Held,
+    Items,
+    ListRef,
+    Static,
+    TupleRef,
+)
 from srcad.frontend.lowering import Lowering, Unreachable
 from srcad.ir import Effect, Literal, Value
-from srcad.ir.types import Array, ListType, NumPyScalar, TupleType
+from srcad.ir.types import (
+    Array,
+    ListType,
+    Number,
+    NumPyScalar,
+    TupleType,
+    Type,
+    is_differentiable,
+)
 
 
 def rewritten(
     low: Lowering, function: Any, args: list[Abstract], keywords: dict[str, Abstract]
 ) -> Any:
     """The result of a call that is made in other words; NotImplemented for one that is not."""
+    rest = without_defaults(function, keywords)
+    if rest.keys() != keywords.keys():
+        return calls.call(low, Static(function), args, rest)
     if isinstance(function, np.ufunc) and keywords:
         plain, rest = without_dtype(low, function, args, keywords)
         if rest.keys() != keywords.keys():
             return calls.call(low, Static(function), plain, rest)
+    if _takes_lists(function) and any(_has_gap(low, a) for a in (*args, *keywords.values())):
+        made = [_of_floats(low, a) for a in args]
+        named = {name: _of_floats(low, a) for name, a in keywords.items()}
+        return calls.call(low, Static(function), made, named)
     found = with_arrays(low, function, args, keywords)
     return composed(low, function, args, keywords) if found is NotImplemented else found
+
+
+def without_defaults(function: Any, keywords: dict[str, Abstract]) -> dict[str, Abstract]:
+    """The keywords but for those that no rule takes, and that are what they are by default."""
+    rule = (rules.lookup_composition(function) or rules.lookup(function)) if keywords else None
+    if rule is None:
+        return keywords
+    taken = rule.parameters.parameters.values()
+    if any(p.kind is p.VAR_KEYWORD for p in taken):
+        return keywords
+    names, defaults = {p.name for p in taken}, _defaults(function)
+
+    def is_default(name: str, value: Abstract) -> bool:
+        if name in names or name not in defaults or not isinstance(value, Static):
+            return False
+        default = defaults[name]
+        return type(value.value) is type(default) and value.value == default
+
+    return {name: value for name, value in keywords.items() if not is_default(name, value)}
+
+
+@cache
+def _defaults(function: Any) -> dict[str, Any]:
+    """What the arguments of a function are that are not given, as far as that is plain."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return {}
+    plain = (type(None), bool, int, float, str)
+    return {p.name: p.default for p in parameters if type(p.default) in plain}
 
 
 def composed(
@@ -57,7 +113,7 @@ def composed(
     except Unreachable:  # the body raises for such arguments
         if low.internal:
             raise
-        _refuse(low, function, _reason(low))
+        _refuse(low, function, reason_given(low))
     if isinstance(found, Static) and found.value is NotImplemented:
         return NotImplemented
     if rule.of_view and not isinstance(found, ArrayRef):
@@ -80,7 +136,7 @@ _TAKE_FUNCTIONS = {np.vectorize}
 """What is written out for the functions it is given, whether there is data or not."""
 
 
-def _reason(low: Lowering) -> str:
+def reason_given(low: Lowering) -> str:
     """What the error says that was about to be raised."""
     op = low.builder.ops[-1]
     error = op.args[0] if isinstance(op, Effect) and op.args else None
@@ -147,7 +203,8 @@ def without_dtype(
         kind = value.type if isinstance(value, Value) else None
         if isinstance(kind, (Array, NumPyScalar)) and kind.dtype == np.dtype(wanted.value):
             return value
-        if isinstance(value, Static) and rules.is_literal(value.value):
+        literal = isinstance(value, Static) and rules.is_literal(value.value)
+        if literal and np.issubdtype(wanted.value, np.inexact):
             return value
         return calls.call(low, Static(np.asarray), [value, wanted], {})
 
@@ -184,6 +241,63 @@ def with_arrays(
     if not changed:
         return NotImplemented
     return calls.call(low, Static(function), list(bound.args), dict(bound.kwargs))
+
+
+def _of_floats(low: Lowering, value: Abstract) -> Abstract:
+    """Lists of run-time length with floats for the integers in their tuples, as in the array.
+
+    [(v, 1), (w, 2), ...]      ->      [(v, 1.0), (w, 2.0), ...]
+
+    The tangent of a tuple has None for an integer, and no array is made of that.
+    """
+    again = partial(_of_floats, low)
+    match value:
+        case ListRef() if isinstance(contents := low.contents(value), Items):
+            return low.new_list(Items(tuple(map(again, contents.items))))
+        case ListRef() if _has_gap(low, value):
+            return comprehensions.transform(low, value, partial(_floats, low))
+        case TupleRef(items=items, cls=cls):
+            return TupleRef(tuple(map(again, items)), cls)
+    return value
+
+
+def _floats(low: Lowering, value: Abstract) -> Abstract:
+    again = partial(_floats, low)
+    match value:
+        case ListRef():
+            return comprehensions.transform(low, value, again)
+        case TupleRef() | Value(type=TupleType()):
+            return TupleRef(tuple(map(again, containers.unpack(low, value))))
+        case Value(type=kind) if _is_integer(kind):
+            return calls.call(low, Static(float), [value], {})
+    return value
+
+
+def _has_gap(low: Lowering, value: Abstract) -> bool:
+    """Whether it is, or holds, a list of run-time length with integers in tuples of numbers."""
+    match value:
+        case TupleRef(items=items):
+            return any(_has_gap(low, item) for item in items)
+        case ListRef():
+            contents = low.contents(value)
+            if isinstance(contents, Items):
+                return any(_has_gap(low, item) for item in contents.items)
+            assert isinstance(contents, Held)
+            return is_differentiable(contents.value.type) and _has_integer(contents.value.type)
+    return False
+
+
+def _has_integer(kind: Type) -> bool:
+    match kind:
+        case ListType(item=item):
+            return _has_integer(item)
+        case TupleType(items=items):
+            return any(map(_has_integer, items))
+    return _is_integer(kind)
+
+
+def _is_integer(kind: Type) -> bool:
+    return isinstance(kind, (Number, NumPyScalar)) and not is_differentiable(kind)
 
 
 def _takes_lists(function: Any) -> bool:

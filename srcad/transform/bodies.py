@@ -39,7 +39,7 @@ class RuleLibrary:
         """No function in a rule is opaque."""
         return False
 
-    def expand(self, low: Any, function: object, args: Any, keywords: Any, node: Any) -> Any:
+    def expand(self, low: Any, function: object, args: Any, keywords: Any) -> Any:
         """What a rule computes of known arguments is computed now."""
         found = ahead(low, function, args, keywords)
         return (
@@ -168,7 +168,8 @@ def inline(
         place = place_of(before)
         raise MissingRule(
             place,
-            f"the derivative of {body.__name__} is not known for these arguments",
+            f"the derivative of {body.__name__} is not known for these arguments"
+            f"{arraylike.reason_given(low)}",
             "cut it with srcad.stop_gradient if it does not matter, or declare a rule",
         ) from None
     builder.loc = before

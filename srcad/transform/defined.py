@@ -16,6 +16,7 @@ from srcad.frontend.abstract import (
     ObjectRef,
     Static,
     TupleRef,
+    is_number,
 )
 from srcad.frontend.lowering import Lowering
 from srcad.ir import Atom, Literal, Value
@@ -75,9 +76,7 @@ def check_result(low: Lowering, value: Abstract) -> None:
         case Value(type=kind) if is_differentiable(kind):
             require_present(low, value)
             return
-        case Static(value=known) if isinstance(known, (int, float, complex)) and not isinstance(
-            known, bool
-        ):
+        case Static(value=known) if is_number(known):
             return
         case Value(type=kind):
             what = f"the type {kind}"

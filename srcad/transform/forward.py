@@ -51,11 +51,12 @@ from srcad.ir.types import (
     TupleType,
     Type,
     dims_of,
+    is_complex,
     is_differentiable,
     may_hide,
     same_shape,
 )
-from srcad.ir.walk import map_atoms, overwritten, results, values_read
+from srcad.ir.walk import map_atoms, overwritten, renaming, results, values_read
 from srcad.rules import Rule
 from srcad.transform import spaces
 from srcad.transform.adjoints import refuse_hidden
@@ -284,7 +285,7 @@ class Pusher:
             return part  # `x + 0j` makes `x` complex, and its tangent
         sequence = isinstance(atom_type(part), (ListType, TupleType))
         if (rule.elementwise and not sequence) or isinstance(atom_type(part), Number):
-            return Literal(0.0)
+            return Literal(0j if is_complex(atom_type(part)) else 0.0)
         if not is_differentiable(atom_type(part)):
             if isinstance(atom_type(part), Array):
                 return b.apply(np.zeros_like, part)
@@ -371,8 +372,7 @@ class Pusher:
         coefficients and shapes.
         """
 
-        def read(atom: Atom) -> Atom:
-            return standing.get(atom, atom) if isinstance(atom, Value) else atom
+        read = renaming(standing)
 
         for op in inner.ops:
             made = map_atoms(op, read, lambda v: v)
@@ -513,14 +513,13 @@ class Pusher:
     # ---- loops
 
     def _push_loop(self, op: For | While, b: Builder) -> None:
-        count = len(op.streams) if isinstance(op, For) else 0
-        params = op.body.params[count:]
+        params = op.carried_params
         ks = [k for k, p in enumerate(params) if self.active(p) and is_differentiable(p.type)]
         inner = Builder(b)
-        targets = list(op.body.params[:count])
+        targets = list(op.targets)
         streams: list[Stream] = list(op.streams) if isinstance(op, For) else []
         if isinstance(op, For):
-            for target, stream in zip(op.body.params, op.streams, strict=False):
+            for target, stream in zip(op.targets, op.streams, strict=True):
                 if not isinstance(stream, Items):
                     continue
                 if self.tangent(stream.sequence) is None:

@@ -19,12 +19,11 @@ from srcad.ir.build import Builder
 from srcad.ir.core import make_tuple
 from srcad.ir.naming import name_of
 from srcad.ir.types import UNKNOWN, TupleType, is_differentiable
-from srcad.ir.walk import all_ops, results
+from srcad.ir.walk import all_ops, rename_values, results
 from srcad.options import DEFAULTS, Options
 from srcad.passes.dce import prune_block
 from srcad.transform import spaces
 from srcad.transform.forward import Pusher
-from srcad.transform.kept import rename_values
 from srcad.transform.reverse import Reverser, sweep_block
 
 

@@ -27,6 +27,7 @@ from srcad.frontend.abstract import (
     ObjectRef,
     Static,
     TupleRef,
+    with_parts,
 )
 from srcad.frontend.lowering import Lowering
 from srcad.ir import Block, Literal, Value
@@ -36,6 +37,7 @@ from srcad.transform import spaces
 from srcad.transform.calls import DifferentiatedCall, Spec
 from srcad.transform.defined import check_result, unit_tangent
 from srcad.transform.expand import Differentiator, Pulled
+from srcad.transform.inner import lower_inner
 from srcad.transform.structures import leaves_of
 
 Choice = tuple[dict[int, str], Callable[[dict[str, int]], bool]]
@@ -297,7 +299,7 @@ class Jacobian:
             low.state[item_key] = item
 
         probe_state, mark = dict(low.state), len(b.ops)
-        probe = self.differentiator.lower_inner(call)
+        probe = lower_inner(call, self.differentiator.options)
         low.state = probe_state
         del b.ops[mark:]
         count = len(probe.outputs)
@@ -397,17 +399,13 @@ def _rebuilt(low: Lowering, shape: Any, leaf: Callable[[Any], Abstract]) -> Abst
     return _made(low, shape, [_rebuilt(low, p, leaf) for p in shape.parts])
 
 
-def _made(low: Lowering, shape: _Nest, parts: list[Abstract]) -> Abstract:
+def _made(low: Lowering, shape: _Nest, items: list[Abstract]) -> Abstract:
     """A container of a kind, with other parts."""
-    match shape:
-        case _Nest(value=TupleRef(cls=cls)):
-            return TupleRef(tuple(parts), cls)
-        case _Nest(contents=Items()):
-            return low.new_list(Items(tuple(parts)))
-        case _Nest(contents=Entries(keys=keys)):
-            return low.new_dict(Entries(keys, tuple(parts)))
-        case _Nest(value=ObjectRef(cls=cls), contents=Fields(names=names)):
-            return low.new_object(cls, Fields(names, tuple(parts), None))
+    match shape.value:
+        case ListRef() | DictRef() | ObjectRef() as ref:
+            return low.new_like(ref, with_parts(shape.contents, items))
+        case TupleRef() as whole:
+            return with_parts(whole, items)
     raise AssertionError(shape)
 
 

@@ -7,12 +7,11 @@ copy (see ``restoring``).
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import Any
 
-from srcad.ir import Apply, Atom, Block, Op, Value
+from srcad.ir import Apply, Block, Op, Value
 from srcad.ir.sharing import SHAPE
 from srcad.ir.types import Array
-from srcad.ir.walk import all_ops, blocks, map_atoms, operands, results, without_ops
+from srcad.ir.walk import all_ops, blocks, operands, results, without_ops
 
 Forward = list[list[Op]]
 """The forward sweep while the reverse is written: for each operation what it has become."""
@@ -93,14 +92,3 @@ def with_copies(
         made.append(op)
         made += [copy for r in results(op) for copy in waiting.get(r, ())]
     return tuple(made)
-
-
-def rename_values(block: Block, mapping: dict[Value, Any]) -> Block:
-    if not mapping:
-        return block
-
-    def read(atom: Atom) -> Atom:
-        return mapping.get(atom, atom) if isinstance(atom, Value) else atom
-
-    ops = tuple(map_atoms(op, read, lambda v: v) for op in block.ops)
-    return Block(block.params, ops, tuple(map(read, block.yields)))

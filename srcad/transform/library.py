@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from srcad import rules, runtime
+from srcad.analysis.existence import missing_values
 from srcad.errors import NotDifferentiable, SourceError
 from srcad.frontend import containers
 from srcad.frontend.abstract import (
@@ -24,14 +25,14 @@ from srcad.frontend.abstract import (
     TupleRef,
 )
 from srcad.frontend.lowering import Lowering
-from srcad.ir import Literal, Value
+from srcad.ir import Block, Literal, Value
 from srcad.ir.core import make_tuple
 from srcad.ir.types import (
     is_differentiable,
     rank,
 )
 from srcad.ir.walk import free_values
-from srcad.options import DEFAULTS, Options
+from srcad.options import DEFAULTS, Options, is_opaque
 from srcad.transform import bodies
 from srcad.transform.arraylike import rewritten
 from srcad.transform.calls import DifferentiatedCall, Spec
@@ -76,7 +77,6 @@ class CompilerLibrary:
     def __init__(self, options: Options = DEFAULTS) -> None:
         self.differentiator = Differentiator(options)
         self.split: tuple[Pulled, dict[Any, Any]] | None = None
-        self.is_opaque_function = options.is_opaque
         self.choice: Choice | None = None
         """How the mode of the Jacobian that is compiled was chosen."""
         self._choosing = False
@@ -91,7 +91,7 @@ class CompilerLibrary:
 
     def is_opaque(self, function: object) -> bool:
         """Whether a function is run as it is."""
-        return self.is_opaque_function(function) or rules.instead_of(function) is not None
+        return is_opaque(function) or rules.instead_of(function) is not None
 
     def expand(
         self,
@@ -99,7 +99,6 @@ class CompilerLibrary:
         function: Any,
         args: list[Abstract],
         keywords: dict[str, Abstract],
-        node: Any,
     ) -> Any:
         """The result of calling a derivative or a transform; NotImplemented for other functions."""
         if isinstance(function, Transformed):
@@ -260,7 +259,9 @@ class CompilerLibrary:
         call = DifferentiatedCall(low, function, args, wrt=wrt, has_aux=split.has_aux)
         with placed(function):
             pulled = self.differentiator.vjp(call)
-        reverse, _, shapes = shapes_kept(pulled.reverse, list(free_values(pulled.reverse)))
+        missing = missing_values(Block((), tuple(low.builder.ops), ()))
+        kept = list(free_values(pulled.reverse))
+        reverse, _, shapes = shapes_kept(pulled.reverse, kept, missing)
         for _, op in shapes:
             low.builder.append(op)
         self.split = dataclasses.replace(pulled, reverse=reverse), dict(low.state)

@@ -42,7 +42,8 @@ from srcad.ir.types import (
     may_hide,
     rank,
 )
-from srcad.ir.walk import blocks, map_atoms, results, values_read
+from srcad.ir.walk import blocks, map_atoms, renaming, results, values_read
+from srcad.options import is_opaque
 from srcad.rules import Rule
 from srcad.rules.coverage import name_of
 from srcad.transform import bodies, spaces
@@ -65,6 +66,8 @@ def missing_rule(op: Any, callee: Any) -> MissingRule | NotDifferentiable:
     advice = rules.instead_of(callee)
     if advice is not None:
         return MissingRule(place_of(op.loc), f"{name} has no derivative rule", advice)
+    if is_opaque(callee):
+        what = f"{name} is marked srcad.opaque and has no derivative rule"
     given, changes = _parameters(op)
     short = getattr(callee, "__name__", "function")
     return MissingRule(
@@ -500,6 +503,8 @@ def _is_zero(atom: Any, inner: Builder) -> bool:
     """Whether an atom is zero by construction: the differential of what has none is."""
     if isinstance(atom, Literal):
         return not isinstance(atom.value, (int, float, complex)) or atom.value == 0
+    if not isinstance(atom, Value):  # an argument that is not given
+        return True
     op = inner.definition(atom)
     if op is None:
         return False
@@ -545,8 +550,7 @@ def transpose_block(
     dependent: dict[Value, None] = dict.fromkeys(wanted)
     linear: list[Op] = []
 
-    def read(atom: Atom) -> Atom:
-        return standing.get(atom, atom) if isinstance(atom, Value) else atom
+    read = renaming(standing)
 
     for op in inner.ops:
         if any(v in dependent for v in values_read(op)):

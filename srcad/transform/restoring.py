@@ -10,7 +10,7 @@ Griewank and Walther, Evaluating Derivatives, 2nd ed., section 4.2.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from srcad.analysis.versions import overwritten_later, written_values
 from srcad.ir import UNDEFINED, Apply, Atom, Block, For, If, Op, Try, Update, Value, While, With
 from srcad.ir.sharing import SHAPE
 from srcad.ir.types import Array
-from srcad.ir.walk import map_atoms, overwritten, results
+from srcad.ir.walk import map_atoms, overwritten, renaming, results
 from srcad.transform import spaces
 from srcad.transform.adjoints import Adjoints
 from srcad.transform.kept import only_for_shape
@@ -39,7 +39,7 @@ class Restoring:
     written: dict[Value, None] = field(default_factory=dict)
     """Versions of containers that are written somewhere."""
     volatile: Volatile = field(default_factory=lambda: Volatile({}))
-    missing: Container[Value] = ()
+    missing: dict[Value, None] = field(default_factory=dict)
     """Values that may not exist at run time."""
     first: dict[Value, None] = field(default_factory=dict)
     """The copies of last versions that restoring begins with."""
@@ -94,9 +94,6 @@ class Restoring:
         def stays(op: Op) -> bool:
             return isinstance(op, Apply) and (op.callee in SHAPE or op.result in self.first)
 
-        def redirected(atom: Atom) -> Atom:
-            return mapping.get(atom, atom) if isinstance(atom, Value) else atom
-
         def changed_op(op: Op, change: Callable[[Atom], Atom]) -> Op:
             # what is in a block was settled there, when memory was what it is there
             match op:
@@ -121,7 +118,7 @@ class Restoring:
             if found is not None:
                 mapping[value] = found
         for op in made:
-            b.append(changed_op(op, redirected))
+            b.append(changed_op(op, renaming(mapping)))
         # no adjoint is a view of memory that goes on changing
         moving = {*mapping.values(), *self._memories(adjoints)}
         for key, state in changed.items():
@@ -187,7 +184,8 @@ class Restoring:
             mapping[value] = value
             if value not in self.volatile:
                 continue
-            if isinstance(value.type, Array) and only_for_shape(value, block):
+            surely = isinstance(value.type, Array) and value not in self.missing
+            if surely and only_for_shape(value, block):
                 continue
             for root in self.volatile.roots(value):
                 self.wanted[root] = None

@@ -56,7 +56,7 @@ from srcad.ir.types import (
     Type,
     is_differentiable,
 )
-from srcad.ir.walk import all_ops, free_values, results
+from srcad.ir.walk import all_ops, free_values, rename_values, results
 from srcad.options import DEFAULTS, Options
 from srcad.passes.dce import prune_block
 from srcad.transform import spaces
@@ -66,7 +66,6 @@ from srcad.transform.kept import (
     defined_in,
     everything_in,
     flat_ops,
-    rename_values,
     shapes_kept,
     with_copies,
 )
@@ -255,6 +254,7 @@ class Reverser:
             exports = {v: Value(v.hint, v.type) for v in mapping.values()}
             for kept, export in exports.items():
                 extra.append((export, (k, kept)))
+                self.restoring.missing[export] = None  # the other regions have no such value
             blocks.append(rename_values(block, {v: exports[kept] for v, kept in mapping.items()}))
         for k, (value, outcome) in enumerate(zip(changed, outcomes, strict=False)):
             adjoints.set(value, outcome)

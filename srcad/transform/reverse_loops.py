@@ -36,7 +36,7 @@ from srcad.ir.build import Builder
 from srcad.ir.core import literal_values, make_list, make_tuple
 from srcad.ir.simplify.masks import is_masked
 from srcad.ir.types import INT, Array, ListType, Number, TupleType, Type, dims_of
-from srcad.ir.walk import free_values, results
+from srcad.ir.walk import free_values, rename_values, results
 from srcad.options import Options
 from srcad.passes.dce import prune_block
 from srcad.passes.ownership import is_fresh
@@ -47,7 +47,6 @@ from srcad.transform.kept import (
     defined_in,
     everything_in,
     flat_ops,
-    rename_values,
     shapes_kept,
     with_copies,
 )
@@ -95,9 +94,8 @@ class LoopPlan:
         self.restoring = reverser.restoring
         self.op = op
         self.adjoints = adjoints
-        self.count = len(op.streams) if isinstance(op, For) else 0
-        self.targets = op.body.params[: self.count]
-        self.params = op.body.params[self.count :]
+        self.targets = op.targets
+        self.params = op.carried_params
         self.inside = defined_in(op.body)
         self.child = LoopAdjoints(Builder(adjoints.builder), adjoints, everything_in(op.body))
         self.bars: dict[int, Value] = {}
@@ -260,7 +258,7 @@ class LoopPlan:
         copies += shapes
         ops = with_copies(flat_ops(self.forward), op.body.params, copies)
         keep = [mapping[v] for v in needed]
-        streams, bound, forward = self._tape(body, needed, keep, ops, mapping)
+        streams, bound, forward = self._tape(needed, keep, ops)
         carried_params = (
             *self.bars.values(),
             *(p for _, p in accumulated),
@@ -275,12 +273,7 @@ class LoopPlan:
         return forward
 
     def _tape(
-        self,
-        body: Block,
-        needed: list[Value],
-        keep: list[Value],
-        ops: tuple[Op, ...],
-        mapping: dict[Value, Value],
+        self, needed: list[Value], keep: list[Value], ops: tuple[Op, ...]
     ) -> tuple[tuple[Stream, ...], list[tuple[Value, list[Op]]], list[Op]]:
         """Streams of the reverse loop with their targets, and the forward loop."""
         op = self.op
@@ -485,8 +478,7 @@ def _carry(
     op: For | While, ops: tuple[Op, ...], init: Atom, param: Value, version: Value, result: Value
 ) -> Op:
     """The loop, carrying one more value."""
-    count = len(op.streams) if isinstance(op, For) else 0
-    carried = len(op.body.params) - count
+    carried = len(op.carried)
     yields = (*op.body.yields[:carried], version, *op.body.yields[carried:])
     body = Block((*op.body.params, param), ops, yields)
     inits, outcomes = (*op.carried, init), (*op.results, result)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from srcad.frontend import containers
@@ -18,6 +19,9 @@ from srcad.frontend.abstract import (
     ObjectRef,
     Static,
     TupleRef,
+    is_number,
+    parts,
+    with_parts,
 )
 from srcad.frontend.attributes import get_attribute
 from srcad.frontend.lowering import Lowering
@@ -34,14 +38,11 @@ def settle(low: Lowering, value: Abstract) -> Abstract:
         case ListRef() | DictRef() | ObjectRef() if ("place", value.place, "") in low.state:
             contents = low.contents(value)
             match contents:
-                case Items(items=items):
-                    low.restate(value, Items(tuple(settle(low, i) for i in items)))
-                case Entries(keys=keys, values=values):
-                    low.restate(value, Entries(keys, tuple(settle(low, v) for v in values)))
-                case Fields(names=names, values=values, origin=None):
-                    low.restate(value, Fields(names, tuple(settle(low, v) for v in values), None))
-        case TupleRef(items=items, cls=cls):
-            return TupleRef(tuple(settle(low, i) for i in items), cls)
+                case Items() | Entries() | Fields(origin=None):
+                    settled = (settle(low, p) for p in parts(contents))
+                    low.restate(value, with_parts(contents, settled))
+        case TupleRef(items=items):
+            return with_parts(value, (settle(low, i) for i in items))
     return value
 
 
@@ -71,12 +72,30 @@ def leaves_of(low: Lowering, value: Abstract, state: dict[Any, Any]) -> list[Abs
         case Value():
             return [value]
         case Static(value=known):
-            numeric = isinstance(known, (int, float, complex)) and not isinstance(known, bool)
-            return [value] if numeric else []
+            return [value] if is_number(known) else []
     low.refuse(
         f"the differentiated function returns a {type(value).__name__.lower()}",
         "return numbers, arrays, or containers of them",
     )
+
+
+def rebuilt(
+    low: Lowering, value: Any, state: dict[Any, Any], leaf: Callable[[Any], Abstract]
+) -> Abstract:
+    """The structure of a value in fresh places, each leaf as ``leaf`` has it.
+
+    A list or a dict of a length known at run time only is a leaf, as the value it is held as.
+    """
+    match value:
+        case TupleRef(items=items):
+            return with_parts(value, [rebuilt(low, i, state, leaf) for i in items])
+        case ListRef() | DictRef() | ObjectRef():
+            contents = state["place", value.place, ""]
+            if isinstance(contents, Held):
+                return leaf(contents.value)
+            made = [rebuilt(low, p, state, leaf) for p in parts(contents)]
+            return low.new_like(value, with_parts(contents, made))
+    return leaf(value)
 
 
 def transplant(low: Lowering, value: Any, state: dict[Any, Any], names: dict[Value, Any]) -> Any:
@@ -85,68 +104,35 @@ def transplant(low: Lowering, value: Any, state: dict[Any, Any], names: dict[Val
         case Value():
             found = names.get(value, value)
             return containers.wrap(low, found) if isinstance(found, Literal) else found
-        case TupleRef(items=items, cls=cls):
-            return TupleRef(tuple(transplant(low, i, state, names) for i in items), cls)
-        case ListRef():
-            return low.new_list(
-                _transplant_contents(low, state[("place", value.place, "")], state, names)
-            )
-        case DictRef():
-            return low.new_dict(
-                _transplant_contents(low, state[("place", value.place, "")], state, names)
-            )
-        case ObjectRef(cls=cls):
-            contents = _transplant_contents(low, state[("place", value.place, "")], state, names)
-            return low.new_object(cls, contents)
+        case TupleRef(items=items):
+            return with_parts(value, [transplant(low, i, state, names) for i in items])
+        case ListRef() | DictRef() | ObjectRef():
+            contents = state["place", value.place, ""]
+            match contents:
+                case Held(value=held, borrowed=borrowed):
+                    contents = Held(names.get(held, held), borrowed or "shared")
+                case Items() | Entries() | Fields():
+                    made = [transplant(low, p, state, names) for p in parts(contents)]
+                    contents = with_parts(contents, made)
+            return low.new_like(value, contents)
     return value
-
-
-def _transplant_contents(
-    low: Lowering, contents: Any, state: dict[Any, Any], names: dict[Value, Any]
-) -> Any:
-    match contents:
-        case Held(value=held, borrowed=borrowed):
-            return Held(names.get(held, held), borrowed or "shared")
-        case Items(items=items):
-            return Items(tuple(transplant(low, i, state, names) for i in items))
-        case Entries(keys=keys, values=values):
-            return Entries(keys, tuple(transplant(low, v, state, names) for v in values))
-        case Fields(names=fields, values=values, origin=origin):
-            return Fields(fields, tuple(transplant(low, v, state, names) for v in values), origin)
-    return contents
 
 
 def tangents_of(
-    low: Lowering, value: Any, state: dict[Any, Any], tangents: dict[Value, Atom], literals: Any
-) -> Any:
+    low: Lowering, value: Any, state: dict[Any, Any], tangents: dict[Value, Atom]
+) -> Abstract:
     """The tangent of a result, in its structure."""
-    match value:
-        case TupleRef(items=items, cls=cls):
-            return TupleRef(
-                tuple(tangents_of(low, i, state, tangents, literals) for i in items), cls
-            )
-        case ListRef() | DictRef() | ObjectRef():
-            contents = state[("place", value.place, "")]
-            match contents:
-                case Held(value=held):
-                    return containers.wrap(low, tangents[held])
-                case Items(items=items):
-                    return low.new_list(
-                        Items(tuple(tangents_of(low, i, state, tangents, literals) for i in items))
-                    )
-                case Entries(keys=keys, values=values):
-                    made = tuple(tangents_of(low, v, state, tangents, literals) for v in values)
-                    return low.new_dict(Entries(keys, made))
-                case Fields(names=names, values=values):
-                    assert isinstance(value, ObjectRef)
-                    made = tuple(tangents_of(low, v, state, tangents, literals) for v in values)
-                    return low.new_object(value.cls, Fields(names, made, None))
-        case Value():
-            return containers.wrap(low, tangents[value])
-        case Static(value=known):
-            zero = 0.0 if isinstance(known, (int, float)) and not isinstance(known, bool) else None
-            return Static(zero)
-    return value
+
+    def tangent(leaf: Any) -> Abstract:
+        match leaf:
+            case Value():
+                return containers.wrap(low, tangents[leaf])
+            case Static(value=known):
+                return Static(0.0 if is_number(known) else None)
+        found: Abstract = leaf
+        return found
+
+    return rebuilt(low, value, state, tangent)
 
 
 def match_leaves(low: Lowering, pattern: Any, state: dict[Any, Any], value: Abstract) -> list[Atom]:
@@ -188,9 +174,7 @@ def match_leaves(low: Lowering, pattern: Any, state: dict[Any, Any], value: Abst
                         for n, p in zip(names, items, strict=True)
                         for a in match_leaves(low, p, state, get_attribute(low, value, n))
                     ]
-        case Static(value=known) if not isinstance(known, (int, float, complex)) or isinstance(
-            known, bool
-        ):
+        case Static(value=known) if not is_number(known):
             return []
     return [low.atom(value)]
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+from srcad import runtime
 from srcad.ir import Atom, Literal, Update, Value
 from srcad.ir.build import Builder
 from srcad.ir.infer import atom_type
-from srcad.ir.types import DictType, ListType, Number, is_differentiable
+from srcad.ir.types import INT, DictType, ListType, Number, is_differentiable
 from srcad.transform import spaces
 from srcad.transform.adjoints import Adjoints
 
@@ -54,8 +55,13 @@ def _append(
 def _insert(
     b: Builder, op: Update, bar: Value, taken: Atom | None, gone: Value | None
 ) -> tuple[Atom | None, Value]:
+    """A position counts from the end of the shorter list, or is beyond it, or before it."""
     item = Value("", _item_type(bar))
-    return item, b.update(list.pop, bar, op.args[0], result=item)
+    index = op.args[0]
+    if not (isinstance(index, Literal) and index.value == 0):
+        before = b.apply(operator.sub, b.apply(len, bar), Literal(1))
+        index = b.apply_typed(runtime.inserted_at, (index, before), INT)
+    return item, b.update(list.pop, bar, index, result=item)
 
 
 def _pop(
@@ -70,6 +76,9 @@ def _pop(
         if index.value == -1:
             return None, b.update(list.append, bar, item)
         return None, b.update(list.insert, bar, Literal(index.value + 1), item)
+    if not isinstance(index, Literal):  # it may count from the end
+        before = b.apply(operator.add, b.apply(len, bar), Literal(1))
+        index = b.apply(operator.mod, index, before)
     return None, b.update(list.insert, bar, index, item)
 
 

@@ -254,7 +254,7 @@ def settings(n):
 
 def test_opaque():
     assert srcad.grad(lambda x: x * settings(3))(2.0) == 4.0
-    with pytest.raises(srcad.errors.MissingRule, match="settings"):
+    with pytest.raises(srcad.errors.MissingRule, match=r"settings is marked srcad\.opaque"):
         srcad.grad(lambda x: x * settings(x))(2.0)
 
 
@@ -288,6 +288,17 @@ def test_vjp_of_an_identity_does_not_hand_out_the_cotangent():
 def test_jvp():
     assert srcad.jvp(product, (2.0, 3.0), (1.0, 0.0)) == (12.0, 12.0)
     assert srcad.jvp(product, [2.0, 3.0], [0.0, 1.0]) == (12.0, 4.0)
+
+
+def test_the_tangent_of_a_constant_is_zero_where_that_is_a_number():
+    def f(x):
+        return x * x, 1j, 2, True, "a", None
+
+    assert srcad.jvp(f, (2.0,), (1.0,)) == (
+        (4.0, 1j, 2, True, "a", None),
+        (4.0, 0, 0, None, None, None),
+    )
+    assert srcad.jacfwd(lambda x: [x * x, 1j])(2.0) == srcad.jacrev(lambda x: [x * x, 1j])(2.0)
 
 
 def test_jacobians_agree():

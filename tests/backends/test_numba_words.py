@@ -441,6 +441,84 @@ def matmul3(X):
     return np.sum((A @ X.T) ** 2)
 
 
+T = R.normal(size=(2, 4, 3))
+
+
+@case(T, Y)
+def stack_by_matrix(T, Y):
+    return np.sum(np.sin(T @ Y))
+
+
+@case(T, T[::-1] ** 2)
+def stack_by_stack(T, U):
+    return np.sum(np.sin(T @ U.transpose(0, 2, 1)))
+
+
+@case(X, T)
+def matrix_by_stack(X, T):
+    return np.sum(np.sin(X.T @ T))
+
+
+@case(T[:1], np.swapaxes(T, 1, 2))
+def one_by_stack(T, U):
+    return np.sum(np.sin(T @ U))
+
+
+@case(T, R.normal(size=(3, 1, 3, 2)))
+def stacks_of_several_ranks(T, U):
+    return np.sum(np.sin(T @ U))
+
+
+@case(T)
+def tensordot_of_leading_axes(T):
+    return np.sum(np.sin(np.tensordot(T, T, axes=([0, 1], [0, 1]))))
+
+
+@case(T, X)
+def tensordot_of_middle_axes(T, X):
+    return np.sum(np.sin(np.tensordot(T, X, [[1], [0]])))
+
+
+@case(T)
+def tensordot_of_all_axes(T):
+    return np.tensordot(T, T, 3) ** 2
+
+
+@case(T, X)
+def einsum_product(T, X):
+    return np.sum(np.einsum("bij,ik->kbj", T, X) ** 2)
+
+
+@case(T)
+def einsum_by_stacks(T):
+    return np.sum(np.einsum("bij,bik->bjk", T, T) ** 2)
+
+
+@case(X, 3)
+def both_triangles_by_rows(X, n):
+    C = np.eye(n)
+    for i in range(n - 1):
+        C[i + 1 :, i] = C[i, i + 1 :] = X[:, i] @ X[:, i + 1 :]
+    return np.sum(C * C) + C[0] @ C[1]
+
+
+@case(x)
+def shapes_by_name(x):
+    y = np.ndarray((len(x), 2), dtype=x.dtype)
+    y[:, 0] = x * x
+    z = np.empty(shape=len(x))
+    z[:] = np.sin(x)
+    y[:, 1] = z * x
+    w = np.zeros(shape=(len(x), 2), dtype=float)
+    w[:, 1] = x
+    return np.sum(y * w + np.full(fill_value=2.0, shape=(len(x), 2)) * w)
+
+
+@case(x, X)
+def outer_of_ufuncs(x, X):
+    return np.sum(np.add.outer(x, X) ** 2 * np.minimum.outer(x, X) - np.multiply.outer(x, X))
+
+
 @case(X, X[::-1] ** 2)
 def vdot_of_matrices(X, Y):
     return np.vdot(X * X, Y) + np.vdot(X, Y.T) + np.vdot(X[0], Y[1])

@@ -768,3 +768,38 @@ def test_what_a_loop_sets_to_what_it_was_is_not_kept():
     (kept,) = re.findall(r"stack\.append\(\((.*)\)\)", source)
     assert "target" not in kept
     agrees(relaxed, 0.9, 0.5, argnums=(0, 1))
+
+
+def from_buffer_to_buffer(x, n):
+    for _ in range(n):
+        new = x.copy()
+        for k in range(1, len(x)):
+            new[k] = x[k] + x[k - 1] * x[k]
+        x = new
+    return np.sum(x * x)
+
+
+def test_buffers_that_take_turns_are_not_copied_item_by_item():
+    """The adjoint of each is memory that an iteration has made: nothing older sees it."""
+    x = np.linspace(0.2, 1.1, 5)
+    agrees(from_buffer_to_buffer, x, 3)
+    assert "copy()" not in srcad.grad(from_buffer_to_buffer).source_for(x, 3).split("reverse")[1]
+
+
+def pairs_apart(x):
+    total = 0.0
+    for i in range(len(x)):
+        for j in range(i):
+            square = 0.0
+            for k in range(3):
+                d = x[i, k] - x[j, k]
+                d = d - math.floor(d + 0.5)
+                square += d * d
+            total += math.exp(-square)
+    return total
+
+
+def test_short_loops_over_rows_are_written_out():
+    x = np.cos(np.arange(12.0)).reshape(4, 3)
+    agrees(pairs_apart, x)
+    assert "append" not in srcad.grad(pairs_apart).source_for(x)

@@ -7,7 +7,7 @@ import scipy.special as sc
 import scipy.stats as ss
 
 from srcad.rules.scipy_stats import CONTINUOUS, DISCRETE
-from srcad.runtime import betainc_by_shapes, frechet, gammainc_by_shape
+from srcad.runtime import betainc_by_shapes, frechet, gammainc_by_shape, zeta_by_exponent
 from tests.rules.samples import PAIRS, SHAPES, A, M, P, R, S, U, Z, case
 
 
@@ -106,6 +106,10 @@ for f in named("spherical_jn spherical_yn spherical_in spherical_kn"):
 case(sc.polygamma, 1, P(3))
 case(sc.polygamma, np.array([0, 2]), P(2))
 case(sc.zeta, 2.5, P(3))
+case(sc.zeta, A(3))
+case(sc.zeta, A(2, 1), P(3))
+case(zeta_by_exponent, 1, A(3), P(3))
+case(zeta_by_exponent, 2, A(3))
 case(sc.zeta, np.array([2, 3]), P(2))
 case(sc.multigammaln, A(), 2)
 case(sc.multigammaln, A(3), 3)

@@ -530,3 +530,43 @@ def test_shapes_of_what_a_branch_has_not_made(second, last):
     slope, size = 2 * -1.3, 1.3**2  # the largest is the square of the second
     wanted = -0.5 * math.exp(size) * np.array([0.0, slope * slope + 2, 0.0])
     assert np.allclose(found, np.diag(wanted) if last > 0 else 0, rtol=1e-12)
+
+
+# ---- what is not known of arrays
+
+
+def cubes_of_scaled(x, w, axes):
+    y = np.tensordot(x, w, axes)
+    return np.sum((y / y.std(axis=-1, keepdims=True)) ** 3)
+
+
+def test_deviations_where_the_rank_is_not_known():
+    x, w = np.arange(6.0).reshape(2, 3) ** 2, np.cos(np.arange(12.0).reshape(3, 4))
+    srcad.testing.check_grads(lambda x, w: cubes_of_scaled(x, w, [[1], [0]]), (x, w))
+    found = srcad.grad(cubes_of_scaled)(x, w, [[1], [0]])
+    assert np.allclose(found, srcad.grad(lambda x: cubes_of_scaled(x, w, 1))(x), rtol=1e-12)
+
+
+def of_axes_in_lists(x, w):
+    return np.sum(np.tensordot(np.transpose(x, [1, 0]), w, axes=([0], [0])) ** 2)
+
+
+def test_axes_in_lists_are_known():
+    x, w = np.arange(6.0).reshape(2, 3) ** 2, np.cos(np.arange(12.0).reshape(3, 4))
+    assert "runtime" not in srcad.grad(of_axes_in_lists, argnums=(0, 1)).source_for(x, w)
+    found = srcad.grad(of_axes_in_lists, argnums=(0, 1))(x, w)
+    product = 2 * x @ w
+    assert np.allclose(found[0], product @ w.T)
+    assert np.allclose(found[1], x.T @ product)
+
+
+def of_products_of_stacks(x, w):
+    s = x @ np.swapaxes(x, -1, -2) / 3.0
+    return np.sum(np.sin(s @ x @ w))
+
+
+def test_products_of_stacks_have_a_rank():
+    x, w = np.cos(np.arange(24.0)).reshape(2, 4, 3), np.sin(np.arange(6.0)).reshape(3, 2)
+    source = srcad.grad(of_products_of_stacks, argnums=(0, 1)).source_for(x, w)
+    assert "require_scalar" not in source
+    srcad.testing.check_grads(of_products_of_stacks, (x, w))

@@ -27,6 +27,10 @@ def lower_beta(a, b):
     return lambda x: mpmath.betainc(a, b, 0, x, regularized=True)
 
 
+def scaled(bessel, order, sign):
+    return lambda x: bessel(order, x) * mpmath.exp(sign * x)
+
+
 def unboxed(lmbda):
     return mpmath.exp(2 * mpmath.hyp2f1(1, 1, 2, -2 * lmbda))
 
@@ -65,6 +69,8 @@ BY_MPMATH = [
     (sc.i1, lambda x: mpmath.besseli(1, x), [-1.0, 0.0, 0.5, 30.0]),
     (sc.k0, lambda x: mpmath.besselk(0, x), [0.1, 0.5, 30.0]),
     (sc.k1, lambda x: mpmath.besselk(1, x), [0.1, 0.5, 30.0]),
+    (sc.k0e, scaled(mpmath.besselk, 0, 1), [1e-3, 0.5, 19.9, 20.1]),
+    (sc.k1e, scaled(mpmath.besselk, 1, 1), [1e-3, 0.5, 19.9, 20.1]),
     (lambda x: sc.jv(2.5, x), lambda x: mpmath.besselj(2.5, x), [0.1, 0.5, 30.0]),
     (lambda x: sc.iv(2.5, x), lambda x: mpmath.besseli(2.5, x), [0.1, 0.5, 30.0]),
     (lambda x: sc.kv(2.5, x), lambda x: mpmath.besselk(2.5, x), [0.1, 0.5, 30.0]),
@@ -112,6 +118,15 @@ FAR_OUT = [
     (lambda x: np.arcsinh(x), mpmath.asinh, [-1e160, 1e150, 1e200]),
     (lambda x: x**-2, lambda x: 1 / x**2, [1e20, -1e100, 1e-60]),
     (lambda x: np.reciprocal(x), lambda x: 1 / x, [1e100, -1e-100]),
+    (sc.i0e, scaled(mpmath.besseli, 0, -1), [1e-3, 20.0, 1e4]),
+    (sc.i1e, scaled(mpmath.besseli, 1, -1), [1e-3, 20.0, 1e4]),
+    (sc.k0e, scaled(mpmath.besselk, 0, 1), [1e4]),
+    (sc.k1e, scaled(mpmath.besselk, 1, 1), [1e4]),
+    (lambda x: sc.boxcox(x, 2.0), lambda x: (x * x - 1) / 2, [1e-10, 1e-3, 1e10]),
+    (lambda x: sc.boxcox(x, 0.5), lambda x: 2 * (mpmath.sqrt(x) - 1), [1e-200, 1e200]),
+    (lambda x: sc.boxcox1p(x, 2.0), lambda x: ((1 + x) ** 2 - 1) / 2, [-1 + 2.0**-40, 1e10]),
+    (lambda x: sc.boxcox(2e-9, x), lambda s: (mpmath.mpf(2e-9) ** s - 1) / s, [-3.0, 0.1, 9.0]),
+    (sc.spence, lambda x: mpmath.polylog(2, 1 - x).real, [1e-200, 1e-20, 1e-9, 0.49, 0.51, 40.0]),
 ]  # fmt: skip
 
 
@@ -126,6 +141,50 @@ def test_slopes_far_out_keep_their_digits(f, reference, points):
         found = srcad.grad(f)(np.float64(x)), srcad.grad(srcad.grad(f))(np.float64(x))
         assert found[0] == pytest.approx(float(slope), rel=1e-9, abs=1e-307), x
         assert found[1] == pytest.approx(float(bend), rel=1e-9, abs=1e-307), x
+
+
+@pytest.mark.parametrize(
+    ("f", "slope", "bend"),
+    [
+        (sc.i0e, -0.5, 0.75),
+        (sc.i1e, -0.5, 0.75),
+        (sc.k0e, -np.pi / 2, 0.75 * np.pi),
+        (sc.k1e, -np.pi / 2, 0.75 * np.pi),
+    ],
+)
+def test_scaled_bessel_functions_fall_as_their_first_term(f, slope, bend):
+    for x in (1e10, 1e60):
+        first = srcad.grad(f)(x)
+        second = srcad.grad(srcad.grad(f))(x)
+        assert first * x * np.sqrt(2 * np.pi * x) == pytest.approx(slope, rel=1e-9)
+        assert second * x * x * np.sqrt(2 * np.pi * x) == pytest.approx(bend, rel=1e-9)
+
+
+AT_INFINITY = [
+    (sc.erfcx, np.inf, 0),
+    (sc.dawsn, np.inf, 0),
+    (sc.dawsn, -np.inf, 0),
+    (sc.rgamma, np.inf, 0),
+    *((f, np.inf, 0) for f in (sc.i0e, sc.i1e, sc.k0e, sc.k1e)),
+    *((f, -np.inf, 0) for f in (sc.i0e, sc.i1e, sc.expi, sc.exprel)),
+    (lambda x: sc.kve(1.5, x), np.inf, 0),
+    (lambda x: sc.gammainc(2.5, x), np.inf, 0),
+    (lambda x: sc.gammaincc(2.5, x), np.inf, 0),
+    (sc.expi, np.inf, np.inf),
+    (sc.exprel, np.inf, np.inf),
+]
+
+
+@pytest.mark.parametrize(("f", "end", "limit"), AT_INFINITY)
+def test_slopes_at_infinity_are_their_limits(f, end, limit):
+    """SciPy's functions, of which they are made, are not: nan, and one of them does not return."""
+    for x in (end, np.float64(end)):
+        g = f
+        with np.errstate(all="ignore"):
+            for _ in range(3):
+                assert srcad.jvp(g, (x,), (1.0,))[1] == limit
+                g = srcad.grad(g)
+                assert g(x) == limit
 
 
 @pytest.mark.parametrize("x", [1e-310, 1e308, -1e308])
@@ -149,7 +208,6 @@ def test_cube_root_at_zero():
         lambda a: sc.hyp1f1(a, 1.0, 0.5),
         lambda a: sc.hyp2f1(a, 1.0, 2.0, 0.3),
         lambda v: sc.kv(v, 1.5),
-        lambda x: sc.zeta(x, 1.5),
     ],
 )
 def test_a_parameter_without_a_derivative_is_refused(f):

@@ -166,3 +166,21 @@ def test_a_tangent_of_what_does_not_exist_is_nan():
 def test_a_matrix_without_a_basis_of_eigenvectors_is_refused(f):
     with pytest.raises(np.linalg.LinAlgError, match="fewer eigenvectors"):
         srcad.grad(f)(np.array([[1.0, 1.0], [0.0, 1.0]]))
+
+
+def an_entry_of_a_vector(a):
+    """Whether the vectors are complex is seen at run time."""
+    return np.real(np.linalg.eig(a)[1][0, 0])
+
+
+@pytest.mark.parametrize("a", [[[2.0, 1.0], [0.5, 3.0]], [[0.1, 2.0], [-1.0, 0.4]]])
+def test_second_derivatives_of_vectors_that_may_be_complex(a):
+    a, d = np.array(a), np.array([[0.3, -0.2], [0.5, 0.1]])
+    gradient = srcad.grad(an_entry_of_a_vector)
+    change = (gradient(a + 1e-6 * d) - gradient(a - 1e-6 * d)) / 2e-6
+    hessian = srcad.hessian(an_entry_of_a_vector)(a)
+    np.testing.assert_allclose(np.tensordot(hessian, d), change, atol=1e-8)
+    forward = srcad.jvp(gradient, (a,), (d,))[1]
+    reverse = srcad.grad(lambda a: np.sum(srcad.grad(an_entry_of_a_vector)(a) * d))(a)
+    np.testing.assert_allclose(forward, change, atol=1e-8)
+    np.testing.assert_allclose(reverse, change, atol=1e-8)

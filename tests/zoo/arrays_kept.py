@@ -306,3 +306,56 @@ def flat_view_written_between_reads_of_the_transpose(m):
         flat[k] *= flat[4] * m[1, k]
         total = total + (m @ u.T)[0, 1] * np.cos(flat[1])
     return total @ u.T
+
+
+@case((V, 0.5), (V, 3.0))
+def slice_written_in_one_of_two_branches(x, s):
+    x, w = x * 1.0, x * s
+    if x[0] > 0.1:
+        y = x + 0.0
+        if s < 2.0:
+            x[1:3] += y[::2][:2] / (1.5 + w[np.array([0, 1])] ** 2)
+    return np.sum(x * x)
+
+
+@case((np.array([[0.26, 0.85, 1.33], [1.0, 1.16, 0.79], [-1.15, 1.08, 0.25]]), 0.3))
+def mask_written_in_some_iterations(m, s):
+    u, n = np.sin(m), 0
+    while n < 2:
+        m = m * 0.9
+        if m[n - 1, 1] < 0.17 or n == 1:
+            low = m <= 0.3127
+            u[low] += s / (1.5 + np.sum(m) ** 2)
+        n += 1
+    return np.sum(u * m)
+
+
+@case((np.array([[0.26, 0.85], [1.0, -0.79]]), V))
+def flat_view_written_in_a_loop_of_a_branch(m, x):
+    m = m * 1.0
+    if x[0] > 0.1:
+        for _ in range(3):
+            flat = m.ravel()
+            flat[[1, 1, 0]] *= np.sin(x[:3])
+    return np.sum(m * (1.0 - m))
+
+
+@case((np.array([[0.26, 0.85, 0.3], [1.0, -0.79, 1.2], [0.4, 0.6, -0.2]]),))
+def swapped_and_written_in_a_loop_of_a_branch(m):
+    m = m * 1.0
+    u, w = np.array(m), np.sin(m)
+    if w[0, 0] > 0.1:
+        for _ in range(2):
+            m, u = u, m
+            u[0] **= 2
+        u[-1:0:-2] **= 2
+    return np.sum(m * w) + np.sum(u * m.T)
+
+
+@case((np.array([[-1.18, -0.76, 0.27], [0.45, 1.02, 1.27], [0.8, 1.02, -0.96]]),))
+def put_of_what_it_writes_over(m):
+    """NumPy copies the values first."""
+    m = m * 1.0
+    for k in range(1, 3):
+        np.put(m[1:3, k], [0, 1], m[k])
+    return m * m[::-1]

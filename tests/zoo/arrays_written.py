@@ -454,6 +454,20 @@ def ping_pong_buffers(x, n):
 
 
 @case((V, 3))
+def steps_from_buffer_to_buffer(x, n):
+    old = x * 1.0
+    for _ in range(n):
+        new = old.copy()
+        for k in range(len(x)):
+            change = 0.5 * old[k]
+            if k > 0:
+                change = change + old[k - 1] * x[k]
+            new[k] = old[k] - 0.1 * change
+        old = new
+    return old * x
+
+
+@case((V, 3))
 def rebound_in_a_loop(x, n):
     u = x * 1.0
     for _ in range(n):

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -240,3 +241,22 @@ def objects_that_know_each_other(x, y):
     tree = Branch(x * y, Branch(y, leaf), Branch(2.0))
     leaf.root().value += y
     return tree.total() * leaf.parent.value
+
+
+class Box(SimpleNamespace):
+    def area(self):
+        return self.width * self.height
+
+
+SETTINGS = SimpleNamespace(rate=0.5, weights=[1.0, 2.0], box=Box(width=2.0, height=3.0))
+
+
+@case((1.3, 3))
+def namespaces(x, n):
+    made = SimpleNamespace(value=x, past=[])
+    for k in range(n):
+        made.value = made.value * x + k * SETTINGS.rate
+        made.past.append(made.value)
+    box = Box(width=x, height=made.value)
+    box.width *= SETTINGS.weights[1]
+    return box.area() * SETTINGS.box.area() + sum(made.past) * made.value

@@ -897,3 +897,48 @@ def objects_put_into_a_list_and_a_dict_in_a_loop(x):
         named[name] = states[-1]
     named["a"].push(x[2])
     return states[-1].x + sum(s.v**2 for s in states) + named["b"].x * states[1].x
+
+
+@case(([0.5, 0.2, 0.9], 2), ([0.5, 0.2, 0.9], 0))
+def a_list_of_containers_repeated(xs, n):
+    pairs = [(v * v, i) for i, v in enumerate(xs)] * n
+    rows = n * [[v, v * xs[0]] for v in xs]
+    arrays = [np.array([v, v * v]) for v in xs] * n
+    total = sum(v * v * (i + k) for k, (v, i) in enumerate(pairs))
+    total += sum(v * w * (k + 1) for k, (v, w) in enumerate(rows))
+    return total + sum(np.sum(a * a) * (k + 1) for k, a in enumerate(arrays)) + xs[1] ** 2
+
+
+@case(([0.5, 0.2, 0.9],))
+def arrays_of_numbers_with_integers_among_them(xs):
+    pairs = [(v * v, i) for i, v in enumerate(xs)]
+    nested = [((v, 2), (3, v > 0.3)) for v in xs]
+    table, cube = np.array(pairs), np.stack(nested)
+    total = np.sum(table[:, 0] * table[:, 1]) * np.sum(cube[:, 0, 0] * cube[:, 1, 0])
+    return total + np.max(pairs, axis=0)[0] * pairs[1][0] + np.sum(np.concatenate(pairs) ** 2)
+
+
+@case(([0.5, 0.2, 0.9], 3))
+def a_list_that_is_searched_and_compared_before_it_changes(xs, n):
+    a = [v * v for v in xs]
+    total = 0.0
+    for k in range(n):
+        i = a.index(max(a))
+        total += a[i] * (i + 1) * a.count(a[i]) * xs[k]
+        a[i] = 0.5 * a[k]
+        if a < xs and a != [total]:
+            total *= xs[0]
+    return total * sum(a)
+
+
+@case(([0.5, 0.2, 0.9], 0.7, -1), ([0.5, 0.2, 0.9], 0.7, 9), ([], 0.7, -4))
+def inserted_and_popped_at_positions_from_the_end_or_beyond(xs, x, n):
+    a = [v * v for v in xs]
+    a.insert(-1, x)
+    a.insert(n, x * x)
+    a.insert(7, 3.0 * x)
+    a.insert(-7, x**3)
+    a.insert(1, 2.0 * x)
+    total = a.pop(-2) * x + a.pop(n % 3 - 3)
+    del a[n % 2 - 1]
+    return total + sum((k + 1) * v * v for k, v in enumerate(a))

@@ -212,6 +212,27 @@ def tuples_in_order(x):
     return total + named[0][1] * 2 + named[1][1] + largest[0] * largest[1] + smallest[0]
 
 
+@case(([0.5, 0.2, 0.9, 0.4],))
+def tuples_in_order_of_any_number(xs):
+    pairs = sorted((math.sin(3.0 * v), i) for i, v in enumerate(xs))
+    nested = [((v * v, i), v) for i, v in enumerate(xs)]
+    nested.sort(reverse=True)
+    total = sum((k + 1) * v * v * (i + 1) for k, (v, i) in enumerate(pairs))
+    total += sum((k + 1) * v * w for k, ((v, _), w) in enumerate(nested))
+    (high, i), (low, j) = max(pairs), min((v * v, -i) for i, v in enumerate(xs))
+    return total * high + xs[i] * low * j
+
+
+@case(([0.5, 0.2, 0.9, 0.4],))
+def tuples_as_keys_of_any_number(xs):
+    ordered = sorted(xs, key=lambda v: (v > 0.45, -v))
+    backwards = sorted(range(len(xs)), key=lambda i: (i % 2, xs[i]), reverse=True)
+    total = sum((k + 1) * v * v for k, v in enumerate(ordered))
+    total += sum((k + 1) * xs[i] ** 3 for k, i in enumerate(backwards))
+    best = max(xs, key=lambda v: (v < 0.45, v))
+    return total * best + min(xs, key=lambda v: (v < 0.45, -v)) ** 2
+
+
 @case((1.3,))
 def keys_that_are_equal(x):
     table = {1: x}

@@ -620,3 +620,19 @@ def over_parts_of_a_list_in_a_loop(xs):
         for a in xs[:k]:
             total += a * a * a
     return total
+
+
+@case(([0.5, 0.2, 0.9],), ([1.5, 0.2, 0.9],))
+def the_last_of_many_lists_after_the_loop(xs):
+    pairs = [[v, v * xs[0]] for v in xs]
+    tables = [{"a": v, "b": i} for i, v in enumerate(xs)]
+    total = xs[1]
+    if xs[0] < 1.0:
+        for p in pairs:
+            total = total * p[0] + p[1]
+        total += sum(q[0] * q[1] for q in pairs)
+    for t in tables:
+        total += t["a"] * t["b"]
+    for (a, b), p in zip(pairs, pairs[::-1]):
+        total += a * p[1] + b
+    return total * p[0] * t["a"]

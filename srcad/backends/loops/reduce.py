@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from srcad.backends.loops.items import (
 )
 from srcad.backends.loops.kinds import reduced_axes, reduction
 from srcad.ir import Apply, Atom, Literal, Value
-from srcad.ir.types import INT, Array
+from srcad.ir.types import INT, Array, Type
 
 if TYPE_CHECKING:
     from srcad.backends.loops.lower import Lowering
@@ -96,91 +97,139 @@ def _sum(
 ) -> list[Item] | None:
     """A reduction of the given axes of an array; ``present`` are those of the result."""
     have = low.shapes.of(source)
-    kind = source.type
     assert have is not None
-    assert isinstance(kind, Array)
-    combine = _COMBINE.get(callee)
-    dtype = getattr(result.type, "dtype", None) or "float64"
-    if combine is None or kind.dtype not in ("float64", "float32") or dtype != kind.dtype:
-        if not (callee is np.sum and kind.dtype in ("bool", "int64")) or combine is None:
-            return None
-        if isinstance(result.type, Array) and result.type.dtype != "int64":
-            return None
-        dtype = "int64"
-    operation, start = combine
+    assert isinstance(source.type, Array)
+    dtype = _dtype_of(result.type, source.type, callee)
+    if dtype is None:
+        return None
+    operation, start = _COMBINE[callee]
     wide = "float64" if dtype == "float32" and operation is operator.add else dtype
-    first = Literal(np.dtype(wide).type(start) if wide != "float64" else start)
     kept = [k for k in range(len(have)) if k not in axes]
     inner = [k for k in range(len(have)) if k in axes]
-    mean = callee is np.mean
     items: list[Item] = []
-    count: Atom = ONE_ATOM
-    if mean:
-        for k in inner:
-            size = Value("", INT)
-            items.append(Measure(size, have[k]))
-            count = size if count is ONE_ATOM else low.times(count, size, items)
-
-    def at_result(at: Index) -> Index:
-        return tuple(Affine(0) if k in axes else at[k] for k in present)
-
-    def combined(buffer: Buffer, index: Index, at: Index) -> list[Item]:
-        made: list[Item] = []
-        elements = Elements()
-        value = elements.cast(low.read(source, at, made), buffer.dtype)
-        old = low.load(buffer, index, made)
-        value = elements.let(operation, buffer.dtype, old, value)
-        return [*made, *elements.lets, Store(buffer, index, value)]
-
-    def finished(value: Atom, into: str) -> tuple[list[Item], Atom]:
-        elements = Elements()
-        if mean:
-            value = elements.let(np.divide, wide, value, count)
-        value = elements.cast(value, into)
-        return list(elements.lets), value
-
+    count = _count(low, [have[k] for k in inner], items) if callee is np.mean else None
+    reduction = _Reduction(
+        low, result, source, have, axes, sizes, present, dtype, wide, operation, start, count
+    )
     is_array = isinstance(result.type, Array)
     if kept and inner and min(inner) < max(kept):
-        # sums side by side: NumPy adds rows too
-        if not is_array:
-            return None
-        rows = low.new(result, sizes, dtype)
-        start_value = Literal(np.dtype(dtype).type(start) if dtype != "float64" else start)
-        items.append(Alloc(rows))
-        items += low.nest(sizes, lambda at: [Store(rows, at, start_value)])
-        items += low.nest(have, lambda at: combined(rows, at_result(at), at))
-        if mean:
+        return [*items, *reduction.side_by_side()] if is_array else None
+    if is_array and not sizes:
+        return None
+    return [*items, *reduction.one_by_one(kept, inner)]
+
+
+def _dtype_of(result: Type, source: Array, callee: Callable[..., Any]) -> str | None:
+    """The dtype of a reduction; None for those that are not written out."""
+    if callee not in _COMBINE:
+        return None
+    dtype = getattr(result, "dtype", None) or "float64"
+    if source.dtype in ("float64", "float32") and dtype == source.dtype:
+        return str(dtype)
+    counts = callee is np.sum and source.dtype in ("bool", "int64")
+    return "int64" if counts and (not isinstance(result, Array) or dtype == "int64") else None
+
+
+def _count(low: Lowering, sizes: list[Affine], items: list[Item]) -> Atom:
+    """How many elements there are along axes of these sizes."""
+    count: Atom = ONE_ATOM
+    for measured in sizes:
+        size = Value("", INT)
+        items.append(Measure(size, measured))
+        count = size if count is ONE_ATOM else low.times(count, size, items)
+    return count
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Reduction:
+    """A reduction that is written out as loops."""
+
+    low: Lowering
+    result: Value
+    source: Value
+    have: Sizes
+    """The sizes of the source."""
+    axes: frozenset[int]
+    sizes: Sizes
+    """The sizes of the result."""
+    present: tuple[int, ...]
+    """The axes of the source that the result has."""
+    dtype: str
+    wide: str
+    """In what is added up: single precision loses too much."""
+    operation: Callable[..., Any]
+    start: float
+    count: Atom | None
+    """By how many a mean is divided."""
+
+    def side_by_side(self) -> list[Item]:
+        """All elements of the result at once, in the order of memory: NumPy adds rows too."""
+        low = self.low
+        rows = low.new(self.result, self.sizes, self.dtype)
+        start = self._start(self.dtype)
+        items: list[Item] = [Alloc(rows)]
+        items += low.nest(self.sizes, lambda at: [Store(rows, at, start)])
+        items += low.nest(self.have, lambda at: self._combined(rows, self._at_result(at), at))
+        if self.count is not None:
 
             def divide(at: Index) -> list[Item]:
                 made: list[Item] = []
-                more, value = finished(low.load(rows, at, made), dtype)
+                more, value = self._finished(low.load(rows, at, made), self.dtype)
                 return [*made, *more, Store(rows, at, value)]
 
-            items += low.nest(sizes, divide)
-        return [*items, low.defined(result, rows)]
-    target = low.new(result, sizes, dtype) if is_array else None
-    if target is not None:
-        if not sizes:
-            return None
-        items.append(Alloc(target))
+            items += low.nest(self.sizes, divide)
+        return [*items, low.defined(self.result, rows)]
 
-    def row(outer: Index) -> list[Item]:
-        cell = Buffer(wide, (), 0)
-        made: list[Item] = [Alloc(cell), Store(cell, (), first)]
-        full = [Affine(0)] * len(have)
-        for k, place in zip(kept, outer, strict=True):
-            full[k] = place
-        made += low.nest([have[k] for k in inner], lambda at: combined(cell, (), at), outer)
-        total: Value = low.load(cell, (), made)
-        more, value = finished(total, dtype)
-        made += more
-        if target is None:
-            made.append(Let(result, same, (value,)))
-        else:
-            made.append(Store(target, at_result(tuple(full)), value))
-        return made
+    def one_by_one(self, kept: list[int], inner: list[int]) -> list[Item]:
+        """Each element of the result in a cell of its own."""
+        low, have = self.low, self.have
+        items: list[Item] = []
+        target = None
+        if isinstance(self.result.type, Array):
+            target = low.new(self.result, self.sizes, self.dtype)
+            items.append(Alloc(target))
 
-    items += low.nest([have[k] for k in kept], row)
-    if target is not None:
-        items.append(low.defined(result, target))
-    return items
+        def row(outer: Index) -> list[Item]:
+            cell = Buffer(self.wide, (), 0)
+            made: list[Item] = [Alloc(cell), Store(cell, (), self._start(self.wide))]
+            full = [Affine(0)] * len(have)
+            for k, place in zip(kept, outer, strict=True):
+                full[k] = place
+            made += low.nest(
+                [have[k] for k in inner], lambda at: self._combined(cell, (), at), outer
+            )
+            total: Value = low.load(cell, (), made)
+            more, value = self._finished(total, self.dtype)
+            made += more
+            if target is None:
+                made.append(Let(self.result, same, (value,)))
+            else:
+                made.append(Store(target, self._at_result(tuple(full)), value))
+            return made
+
+        items += low.nest([have[k] for k in kept], row)
+        if target is not None:
+            items.append(low.defined(self.result, target))
+        return items
+
+    def _start(self, dtype: str) -> Literal:
+        return Literal(np.dtype(dtype).type(self.start) if dtype != "float64" else self.start)
+
+    def _at_result(self, at: Index) -> Index:
+        """Where the result has what stands at an index of the source."""
+        return tuple(Affine(0) if k in self.axes else at[k] for k in self.present)
+
+    def _combined(self, buffer: Buffer, index: Index, at: Index) -> list[Item]:
+        made: list[Item] = []
+        elements = Elements()
+        value = elements.cast(self.low.read(self.source, at, made), buffer.dtype)
+        old = self.low.load(buffer, index, made)
+        value = elements.let(self.operation, buffer.dtype, old, value)
+        return [*made, *elements.lets, Store(buffer, index, value)]
+
+    def _finished(self, value: Atom, into: str) -> tuple[list[Item], Atom]:
+        elements = Elements()
+        if self.count is not None:
+            value = elements.let(np.divide, self.wide, value, self.count)
+        value = elements.cast(value, into)
+        return list(elements.lets), value

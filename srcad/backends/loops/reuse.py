@@ -127,7 +127,7 @@ def _made_in(block: Block) -> set[Atom]:
 def _carried(op: For | While, before: list[Op]) -> For | While:
     """A loop that writes what it carries into the memory of what it was given."""
     body = op.body
-    params = body.params[len(body.params) - len(op.carried) :]
+    params = op.carried_params
     carried, ops, yields = list(op.carried), list(body.ops), list(body.yields)
     made = _made_in(body) | {r for o in body.ops if isinstance(o, If) for r in o.results}
     for k, param in enumerate(params):

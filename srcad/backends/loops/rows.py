@@ -110,7 +110,7 @@ def _rows(loop: For, place: int, atom: Atom, survey: Survey, shapes: Shapes) -> 
         return None
     if len(survey.uses[made.result]) != 1 or _counter(loop) is None:
         return None
-    param = loop.body.params[len(loop.streams) + place]
+    param = loop.carried_params[place]
     uses = survey.uses[param]
     if len(uses) != 1 or uses[0][0] is not loop.body or uses[0][1] >= len(loop.body.ops):
         return None
@@ -263,7 +263,7 @@ class _Rewriter:
                 args = (shape, Literal(np.dtype(rows.dtype).type))
             ops.append(Apply(np.empty, args, (), memory))
             carried[rows.place] = memory
-            param = op.body.params[len(op.streams) + rows.place]
+            param = op.carried_params[rows.place]
             self.names[param] = Value("", array)
             result = op.results[rows.place]
             self.names[result] = Value(result.hint, array)

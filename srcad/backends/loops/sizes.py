@@ -136,7 +136,11 @@ class Shapes:
         found = self._known.get(atom)
         if isinstance(found, Affine):
             return self.settled(found)
-        return self._symbol(atom, None) if atom.type == Number("int") else None
+        if not is_int(atom):
+            return None
+        size = atom.type.size if isinstance(atom.type, Number) else None
+        named = self._of_dim(size) if isinstance(size, Dim) and size.base is not atom else None
+        return self._symbol(atom, None) if named is None else named
 
     def picture_of(self, op: Op) -> Picture | None:
         """What an operation shows, or writes, of its first argument; None if it is no view."""
@@ -320,12 +324,7 @@ class Shapes:
             return self.integer(atom)
         if isinstance(atom.type, Array):
             return self._sizes(atom)
-        if atom.type == Number("int"):
-            return self.integer(atom)
-        known = self._known.get(atom)
-        if known is None and isinstance(atom.type, Number) and isinstance(atom.type.size, Dim):
-            return self._of_dim(atom.type.size)
-        return known
+        return self.integer(atom) if is_int(atom) else self._known.get(atom)
 
     def _visit(self, op: Op) -> None:
         self.checks.pop(op, None)
@@ -586,11 +585,18 @@ class Shapes:
         return (*first[:axis], along, *first[axis + (not is_new) :])
 
     def _other_item(self, op: Apply) -> Known:
+        """An item of a tuple or a list, or a tuple that is made of others."""
+        if op.callee is operator.add:
+            parts = [self.known(a) for a in op.args]
+            if all(isinstance(p, Several) for p in parts):
+                return Several(tuple(k for p in parts if isinstance(p, Several) for k in p.items))
         if op.callee is not operator.getitem:
             return None
         known, index = self.known(op.args[0]), op.args[1]
         if isinstance(known, Several) and isinstance(index, Literal):
             place = index.value
+            if isinstance(place, slice):
+                return Several(known.items[place])
             if isinstance(place, int) and -len(known.items) <= place < len(known.items):
                 return known.items[place]
         if isinstance(known, Each) and isinstance(index, Value):

@@ -7,6 +7,7 @@ not handle what is rare: it raises ``Unforeseen``, or any error, and the call is
 
 
 outline      what takes containers apart and puts them together stays Python
+stacks       products of stacks of matrices are loops of products
 written_out  functions that Numba does not have, in other words (definitions)
 advanced     indices that are arrays
 sums         sums of lists are loops
@@ -54,6 +55,7 @@ from srcad.backends.numba.order import free_order
 from srcad.backends.numba.outline import outline
 from srcad.backends.numba.packing import pack_after_branches
 from srcad.backends.numba.sinking import sink
+from srcad.backends.numba.stacks import products_of_stacks
 from srcad.backends.numba.streams import count_through_arrays, count_through_streams
 from srcad.backends.numba.sums import write_out_sums
 from srcad.backends.numba.supported import named, refusal, refuse_unsupported
@@ -149,7 +151,7 @@ def for_numba(function: Function) -> tuple[Function, frozenset[str]]:
 def _legal(function: Function) -> Function:
     function = replace(function, calls=())  # functions that call themselves: refused below
     function = without_errstate(function)
-    function = array_indices_as_loops(write_out(function))
+    function = array_indices_as_loops(write_out(products_of_stacks(function)))
     function = check_integers(write_out_sums(function))
     function = pack_after_branches(flag_unbound(lists_to_arrays(function)))
     function = tapes_to_arrays(count_through_arrays(function))

@@ -19,43 +19,41 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from srcad import runtime
-from srcad.backends.numba.writing import ONE, ZERO, Writer, rewritten
+from srcad.backends.numba.writing import (
+    ONE,
+    ZERO,
+    Writer,
+    nest,
+    number_of,
+    require_same,
+    rewritten,
+    size_of,
+    tuple_of,
+)
 from srcad.ir import (
     Accumulate,
     Apply,
     Atom,
     Block,
-    Effect,
-    For,
     Function,
-    If,
     Literal,
     Loc,
     Op,
-    Range,
     Update,
     Value,
 )
-from srcad.ir.core import make_tuple, raise_error, select
+from srcad.ir.core import make_tuple, select
 from srcad.ir.infer import atom_type
 from srcad.ir.types import (
     BOOL,
-    COMPLEX,
-    FLOAT,
     INT,
     Array,
     Number,
-    NumPyScalar,
     Size,
     TupleType,
     Type,
 )
 from srcad.ir.walk import all_ops, map_blocks
-
-_NUMBERS: dict[str, Type] = {
-    "float64": FLOAT, "int64": INT, "bool": BOOL, "complex128": COMPLEX
-}  # fmt: skip
-Leaf = Callable[[Writer, tuple[Atom, ...], Value], Value]
 
 
 def array_indices_as_loops(function: Function) -> Function:
@@ -86,19 +84,19 @@ class _Index:
 
     def item(self, at: tuple[Atom, ...], writer: Writer) -> Atom:
         """The index of the item, or of the items, of one entry."""
-        return _tuple(
+        return tuple_of(
             [WHOLE if p is None else _entry(p, at, self.loc, writer) for p in self.parts], writer
         )
 
     def within(self, at: tuple[Atom, ...], writer: Writer) -> Atom:
         """The index of the same in what the array is read to, or in what is written."""
         rest = [WHOLE] * self.parts.count(None)
-        return _tuple([*rest[: self.place], *at, *rest[self.place :]], writer)
+        return tuple_of([*rest[: self.place], *at, *rest[self.place :]], writer)
 
     def shape(self, writer: Writer) -> Atom:
         """The shape of what is read."""
-        rest = [_size(self.array, axis, writer) for axis, p in enumerate(self.parts) if p is None]
-        return _tuple([*rest[: self.place], *self.entries, *rest[self.place :]], writer)
+        rest = [size_of(self.array, axis, writer) for axis, p in enumerate(self.parts) if p is None]
+        return tuple_of([*rest[: self.place], *self.entries, *rest[self.place :]], writer)
 
     def rank(self) -> int:
         """How many axes there are of what is read."""
@@ -200,8 +198,8 @@ class _Indices:
         dims = kind.dims or ()
         for k, size in enumerate(dims):
             if size is None or size != (array.type.dims or ())[axis + k]:
-                sizes = (_size(mask, k, writer), _size(array, axis + k, writer))
-                _require_same(*sizes, loc, writer)
+                sizes = (size_of(mask, k, writer), size_of(array, axis + k, writer))
+                require_same(*sizes, loc, writer)
         one = Array("int64", (None,))
         found = writer.apply(np.nonzero, mask, kind=TupleType((one,) * len(dims)), loc=loc)
         return [
@@ -224,7 +222,7 @@ class _Indices:
             )
             return inner.set_item(out, index.within(at, inner), read, index.loc)
 
-        _nest(index, start, leaf, result, writer)
+        nest(index.entries, start, leaf, result, index.loc, writer)
 
     def _add(self, index: _Index, term: Atom, version: Value, writer: Writer) -> None:
         term = _fitting(index, term, writer)
@@ -235,7 +233,7 @@ class _Indices:
             inner.ops.append(Accumulate(out, index.item(at, inner), part, after, index.loc))
             return after
 
-        _nest(index, index.array, leaf, version, writer)
+        nest(index.entries, index.array, leaf, version, index.loc, writer)
 
     def _set(self, index: _Index, term: Atom, version: Value, writer: Writer) -> None:
         term = _fitting(index, term, writer)
@@ -244,7 +242,7 @@ class _Indices:
             part = _part(index, term, at, inner)
             return inner.set_item(out, index.item(at, inner), part, index.loc)
 
-        _nest(index, index.array, leaf, version, writer)
+        nest(index.entries, index.array, leaf, version, index.loc, writer)
 
     def _set_apart(self, index: _Index, term: Atom, version: Value, writer: Writer) -> None:
         self._set(index, self._apart(term, writer), version, writer)
@@ -292,9 +290,9 @@ class _Indices:
             return inner.set_item(out, found.item(at, inner), number(at, inner), op.loc)
 
         stamped = Value("stamp", whole)
-        _nest(found, stamps, stamp, stamped, writer)
+        nest(found.entries, stamps, stamp, stamped, found.loc, writer)
         start = writer.apply(np.zeros_like, kept, kind=kind)
-        number_type = _number(kind)
+        number_type = number_of(kind)
 
         def choose(inner: Writer, at: tuple[Atom, ...], out: Value) -> Value:
             last = inner.apply(operator.getitem, stamped, found.item(at, inner), kind=INT)
@@ -303,7 +301,7 @@ class _Indices:
             chosen = inner.apply(select, is_last, part, Literal(0.0), kind=number_type)
             return inner.set_item(out, found.within(at, inner), chosen, op.loc)
 
-        _nest(found, start, choose, op.result, writer)
+        nest(found.entries, start, choose, op.result, found.loc, writer)
         return found
 
 
@@ -313,24 +311,6 @@ _WRITES: dict[Callable[..., object], Callable[[_Indices, _Index, Atom, Value, Wr
     operator.isub: _Indices._set_difference,
     np.add.at: _Indices._add_apart,
 }
-
-
-def _nest(index: _Index, start: Value, leaf: Leaf, result: Value, writer: Writer) -> None:
-    """A loop for each axis of the entries; they carry what is written."""
-
-    def level(outer: Writer, at: tuple[Atom, ...], given: Value, out: Value | None) -> Value:
-        if len(at) == len(index.entries):
-            return leaf(outer, at, given)
-        counter, param = Value("ijkl"[min(len(at), 3)], INT), Value(given.hint, given.type)
-        inner = Writer()
-        after = level(inner, (*at, counter), param, None)
-        made = Value(given.hint, given.type) if out is None else out
-        body = Block((counter, param), tuple(inner.ops), (after,))
-        stream = Range(ZERO, index.entries[len(at)], ONE)
-        outer.ops.append(For((stream,), (given,), body, (made,), False, index.loc))
-        return made
-
-    level(writer, (), start, result)
 
 
 def _entries(
@@ -350,11 +330,11 @@ def _entries(
             axis = k - rank + len(shape)
             if axis < 0 or shape[axis] == 1:
                 continue
-            length = _size(array, axis, writer)
+            length = size_of(array, axis, writer)
             if known is None:
                 known = shape[axis], length
             elif known[0] is None or known[0] != shape[axis]:
-                _require_same(known[1], length, loc, writer)
+                require_same(known[1], length, loc, writer)
         sizes.append(1 if known is None else known[0])
         entries.append(ONE if known is None else known[1])
     return tuple(entries), tuple(sizes)
@@ -368,7 +348,7 @@ def _entry(part: Atom, at: tuple[Atom, ...], loc: Loc | None, writer: Writer) ->
     dims = kind.dims or ()
     own = at[len(at) - len(dims) :]
     places = [ZERO if size == 1 else a for size, a in zip(dims, own, strict=True)]
-    return writer.apply(operator.getitem, part, _tuple(places, writer), kind=INT, loc=loc)
+    return writer.apply(operator.getitem, part, tuple_of(places, writer), kind=INT, loc=loc)
 
 
 def _part(index: _Index, term: Atom, at: tuple[Atom, ...], writer: Writer) -> Atom:
@@ -376,7 +356,7 @@ def _part(index: _Index, term: Atom, at: tuple[Atom, ...], writer: Writer) -> At
     kind = atom_type(term)
     if not isinstance(kind, Array):
         return term
-    item = _number(kind) if index.is_whole else _item_type(index)
+    item = number_of(kind) if index.is_whole else _item_type(index)
     return writer.apply(operator.getitem, term, index.within(at, writer), kind=item)
 
 
@@ -392,19 +372,12 @@ def _fitting(index: _Index, term: Atom, writer: Writer) -> Atom:
     sizes = index.shape(writer)
     for axis, (have, size) in enumerate(zip(kind.dims, wanted, strict=True)):
         if have is None or have != size:
-            size_now = _size(term, axis, writer)
+            size_now = size_of(term, axis, writer)
             expected: Atom = sizes
             if len(wanted) > 1:
                 expected = writer.apply(operator.getitem, sizes, Literal(axis), kind=INT)
-            _require_same(size_now, expected, index.loc, writer)
+            require_same(size_now, expected, index.loc, writer)
     return term
-
-
-def _require_same(one: Atom, other: Atom, loc: Loc | None, writer: Writer) -> None:
-    """Compiled code is made for sizes that are equal."""
-    test = writer.apply(operator.ne, one, other, kind=BOOL)
-    error = Effect(raise_error, (Literal(runtime.Unforeseen),), (), None, loc)
-    writer.ops.append(If(test, Block((), (error,), ()), Block((), (), ()), (), loc))
 
 
 # ---- types
@@ -421,11 +394,7 @@ def _item_type(index: _Index) -> Type:
     kind = index.array.type
     assert isinstance(kind, Array)
     rest = tuple(d for d, p in zip(kind.dims or (), index.parts, strict=True) if p is None)
-    return Array(kind.dtype, rest) if rest else _number(kind)
-
-
-def _number(kind: Array) -> Type:
-    return _NUMBERS.get(kind.dtype or "") or NumPyScalar(kind.dtype or "float64")
+    return Array(kind.dtype, rest) if rest else number_of(kind)
 
 
 def _axes(part: Atom) -> int:
@@ -455,20 +424,3 @@ def _is_simple(part: Atom) -> bool:
         is_int = isinstance(part.value, (int, np.integer)) and not isinstance(part.value, bool)
         return _is_whole(part) or is_int
     return kind == INT or (isinstance(kind, Number) and kind.kind == "int")
-
-
-def _size(array: Atom, axis: int, writer: Writer) -> Atom:
-    if axis == 0:
-        return writer.apply(len, array, kind=INT)
-    kind = atom_type(array)
-    assert isinstance(kind, Array)
-    shape = writer.apply(np.shape, array, kind=TupleType((INT,) * len(kind.dims or ())))
-    return writer.apply(operator.getitem, shape, Literal(axis), kind=INT)
-
-
-def _tuple(parts: list[Atom], writer: Writer) -> Atom:
-    if len(parts) == 1:
-        return parts[0]
-    if all(isinstance(p, Literal) for p in parts):
-        return Literal(tuple(p.value for p in parts if isinstance(p, Literal)))
-    return writer.apply(make_tuple, *parts, kind=TupleType(tuple(map(atom_type, parts))))

@@ -113,7 +113,7 @@ def _changing(op: For, block: Block, places: Places) -> list[_Changing]:
 def _update(op: For, place: int, places: Places) -> Update | None:
     """What changes a list, if each round does it once, and nothing else with the list."""
     body = op.body
-    param, end = body.params[len(op.streams) + place], body.yields[place]
+    param, end = op.carried_params[place], body.yields[place]
     users = places.users.get(param, [])
     update = users[0] if len(users) == 1 else None
     if not isinstance(update, Update) or update.target is not param or update.version is not end:

@@ -145,8 +145,7 @@ class _Checker:
                 facts.same_shape[version] = target
                 writer.ops.append(op)
             case For(body=body):
-                params = body.params[len(op.streams) :]
-                self._carry(op, params)
+                self._carry(op, op.carried_params)
                 facts.enter_loop(op)
                 writer.ops.append(replace(op, body=self._inside(body, [])))
             case While(test=test, body=body):

@@ -21,6 +21,7 @@ from srcad import runtime
 from srcad.rules import is_literal, is_sequence, nesting, of_numbers
 from srcad.rules.axes import (
     along,
+    as_tensordot,
     contracted,
     labelled,
     moved,
@@ -351,36 +352,50 @@ def vdot(a, b, *, same_shape):
 
 @define(np.matmul, operator.matmul, np.linalg.matmul)
 def matmul(x1, x2):
-    """Of stacks of matrices: sums of products side by side."""
+    """Of a stack and a matrix: one product.  Of integers: sums of products side by side."""
     if np.ndim(x1) < 3 and np.ndim(x2) < 3:
         return NotImplemented
     if np.ndim(x1) == 1:
         return np.sum(x1[:, None] * x2, -2)
     if np.ndim(x2) == 1:
         return np.sum(x1 * x2, -1)
+    if np.ndim(x2) == 2:
+        n = np.ndim(x1) - 1
+        rows = as_matrix(x1, tuple(range(n)), (n,))
+        return np.reshape(rows @ x2, np.shape(x1)[:-1] + np.shape(x2)[1:])
     return np.sum(x1[..., :, :, None] * x2[..., None, :, :], -2)
+
+
+def as_matrix(x, rows, columns):
+    """The array with some of its axes as the rows of a matrix, and the others as its columns."""
+    in_order = tuple(range(np.ndim(x)))
+    turned = columns + rows == in_order and rows + columns != in_order
+    first, second = (columns, rows) if turned else (rows, columns)
+    ordered = x if first + second == in_order else np.transpose(x, first + second)
+    shape = np.shape(x)
+    sizes = product_of([shape[k] for k in first]), product_of([shape[k] for k in second])
+    matrix = np.reshape(ordered, (sizes[0], sizes[1]))
+    return matrix.T if turned else matrix
 
 
 @define(np.tensordot)
 def tensordot(a, b, axes=2):
-    rank_a, rank_b = np.ndim(a), np.ndim(b)
-    rows, middle_a, middle_b, columns = contracted(axes, rank_a, rank_b)
+    if np.ndim(a) == 0 or np.ndim(b) == 0:
+        return a * b
+    rows, middle_a, middle_b, columns = contracted(axes, np.ndim(a), np.ndim(b))
     shape_a, shape_b = np.shape(a), np.shape(b)
     kept = [shape_a[k] for k in rows] + [shape_b[k] for k in columns]
-    count = product_of([shape_a[k] for k in middle_a])
-    left = np.ascontiguousarray(np.transpose(a, rows + middle_a))
-    right = np.ascontiguousarray(np.transpose(b, middle_b + columns))
-    flat_a = np.reshape(left, (product_of([shape_a[k] for k in rows]), count))
-    flat_b = np.reshape(right, (count, product_of([shape_b[k] for k in columns])))
-    product = flat_a @ flat_b
+    product = as_matrix(a, rows, middle_a) @ as_matrix(b, middle_b, columns)
     return product[0, 0] if len(kept) == 0 else np.reshape(product, tuple(kept))
 
 
 def product_of(sizes):
     """The product of sizes."""
-    count = 1
-    for size in sizes:
-        count = count * size
+    if len(sizes) == 0:
+        return 1
+    count = sizes[0]
+    for k in range(1, len(sizes)):
+        count = count * sizes[k]
     return count
 
 
@@ -397,6 +412,10 @@ def cross(x1, x2, *, axis=-1):
 @define(np.einsum)
 def einsum(subscripts, *operands, optimize=False):
     terms, result, summed = labelled(subscripts, tuple(np.ndim(x) for x in operands))
+    found = as_tensordot(terms, result, summed)
+    if found is not None:
+        product = np.tensordot(operands[0], operands[1], found[0])
+        return product if found[1] is None else np.transpose(product, found[1])
     product = None
     for k in range(len(operands)):
         part = np.transpose(operands[k], order_of(terms[k], result + summed))
@@ -408,6 +427,18 @@ def einsum(subscripts, *operands, optimize=False):
 
 
 # ---- functions of elements
+
+
+def define_outer(ufunc: np.ufunc) -> None:
+    """Declare a function of each element of one array with each of another."""
+
+    @define(ufunc.outer)
+    def outer(A, B):
+        return ufunc(A[(..., *(None,) * np.ndim(B))], B) if np.ndim(A) > 0 else ufunc(A, B)
+
+
+for _ufunc in (np.add, np.subtract, np.multiply):
+    define_outer(_ufunc)
 
 
 @define(np.sinc)

@@ -97,7 +97,7 @@ class _Items:
     def of(self, target: Value, place: int | None) -> int:
         """The bits of the items, or of a part of them, that a loop reads; all are known by then."""
         owner = self.places.owner.get(self.places.home[target])
-        if not isinstance(owner, For) or target not in owner.body.params[: len(owner.streams)]:
+        if not isinstance(owner, For) or target not in owner.targets:
             return _ANY
         stream = owner.streams[owner.body.params.index(target)]
         if not isinstance(stream, Items) or not isinstance(stream.sequence, Value):

@@ -19,7 +19,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from srcad.backends.numba.outline import map_reader, name_apart
+from srcad.backends.numba.outline import name_apart
 from srcad.ir import (
     Apply,
     Atom,
@@ -37,7 +37,7 @@ from srcad.ir import (
 from srcad.ir.core import make_tuple, select
 from srcad.ir.infer import atom_type
 from srcad.ir.types import Array
-from srcad.ir.walk import blocks, copy_block, map_atoms, operands, results
+from srcad.ir.walk import blocks, copy_block, map_atoms, operands, renaming, results
 
 _MEMORY = (np.empty, np.zeros)
 _SIZES = (
@@ -74,7 +74,7 @@ def lend(entry: Function, kernel: Function, ref: FunctionRef) -> tuple[Function,
         results_ = tuple(r for r in op.results if r not in names)
         called += asked.ops
         called.append(replace(op, args=(*op.args, *asked.yields), results=results_))
-    read = map_reader(names)
+    read = renaming(names)
     ops = tuple(map_atoms(op, read, lambda v: v) for op in called)
     body = Block((), ops, tuple(map(read, entry.body.yields)))
     return replace(entry, body=body), made

@@ -153,7 +153,7 @@ class _Analysis:
     def _is_item(self, value: Value) -> bool:
         """Whether a loop hands a value out of a sequence."""
         owner = self.places.owner.get(self.places.home[value])
-        return isinstance(owner, For) and value in owner.body.params[: len(owner.streams)]
+        return isinstance(owner, For) and value in owner.targets
 
     def _makes(self, op: Apply) -> bool:
         if op.callee is np.ndarray.tolist:

@@ -110,7 +110,7 @@ class _Rewriter:
         if made.callee is np.broadcast_to:
             return True
         if made.callee in (np.transpose, np.ndarray.T):
-            return self._has_gaps(made.args[0])
+            return self._has_gaps(made.args[0]) or len(made.result.type.dims or ()) > 2
         if made.callee is not operator.getitem or not isinstance(atom_type(made.args[0]), Array):
             return False
         index = self.made.get(made.args[1]) if isinstance(made.args[1], Value) else None

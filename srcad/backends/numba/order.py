@@ -40,8 +40,7 @@ def _loop(op: For) -> For:
         for value in values_read(inner):
             readers.setdefault(value, []).append(inner)
     free: set[Op] = set()
-    params = body.params[len(op.streams) :]
-    for param, end in zip(params, body.yields, strict=False):
+    for param, end in zip(op.carried_params, body.yields, strict=False):
         free |= _sum(param, end, readers, body.yields) or set()
     if not free:
         return op

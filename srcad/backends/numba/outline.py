@@ -13,7 +13,7 @@ over as arrays.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,7 +24,7 @@ from srcad.backends.numba.writing import Writer
 from srcad.ir import Apply, Atom, Block, Call, Effect, Function, FunctionRef, Literal, Value
 from srcad.ir.core import make_dict, make_list, make_tuple
 from srcad.ir.types import Array, DictType, ListType, Opaque, TupleType
-from srcad.ir.walk import free_values, map_atoms, operands, results
+from srcad.ir.walk import free_values, map_atoms, operands, renaming, results
 
 _QUESTIONS = (runtime.require_disjoint, runtime.require_distinct)
 """What only Python can tell of arguments: whether two are one."""
@@ -88,7 +88,7 @@ def outline(function: Function) -> Outlined:
             outs.append(out)
             names[value] = packed.apply(np.ndarray.tolist, out, kind=value.type, hint=value.hint)
     name_apart(params)
-    read = map_reader(inside)
+    read = renaming(inside)
     body_ops = tuple(map_atoms(op, read, lambda v: v) for op in (*inner, *tail.ops))
     kernel = Function(
         f"{function.name}_kernel",
@@ -173,8 +173,3 @@ def name_apart(params: Iterable[Value]) -> None:
             count += 1
             param.hint = f"{name}{count}"
         taken.add(param.hint)
-
-
-def map_reader(names: Mapping[Value, Atom]) -> Callable[[Atom], Atom]:
-    """What reads atoms under other names."""
-    return lambda atom: names.get(atom, atom) if isinstance(atom, Value) else atom

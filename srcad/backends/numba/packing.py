@@ -17,7 +17,7 @@ from srcad.backends.numba.writing import Writer, rewritten
 from srcad.ir import UNDEFINED, Apply, Atom, Block, Function, If, Op, Value
 from srcad.ir.core import is_undefined, make_tuple
 from srcad.ir.types import Number, NumPyScalar
-from srcad.ir.walk import blocks, map_atoms, map_blocks, results
+from srcad.ir.walk import blocks, map_atoms, map_blocks, renaming, results
 
 
 def pack_after_branches(function: Function) -> Function:
@@ -92,8 +92,7 @@ class _Packing:
 def _again(ops: list[Apply], names: dict[Value, Value]) -> list[Op]:
     """The operations with other names for what they read and make."""
 
-    def read(atom: Atom) -> Atom:
-        return names.get(atom, atom) if isinstance(atom, Value) else atom
+    read = renaming(names)
 
     def define(value: Value) -> Value:
         return names.setdefault(value, Value(value.hint, value.type))

@@ -27,6 +27,7 @@ from srcad.ir import (
     If,
     Items,
     Literal,
+    Op,
     Range,
     Stream,
     Value,
@@ -78,12 +79,48 @@ class Stores:
         """Tapes whose arrays have room for all items from the start."""
         self.grown: FunctionRef | None = None
 
-    def allocate(self, tape: Tape, writer: Writer) -> None:
-        """The arrays of a tape, and of those that it keeps, before its loop."""
-        self.counts[tape] = outer = self._count(tape, writer)
-        self._allocate_one(tape, outer, writer)
+    def allocate(self, tape: Tape, writer: Writer, before: Op | None = None) -> None:
+        """The arrays of a tape, and of those that it keeps, before its loop or one around it."""
+        self.counts[tape] = outer = self._count(tape, writer, before)
+        self._allocate_one(tape, outer, writer, before)
 
-    def _allocate_one(self, tape: Tape, size: Atom | None, writer: Writer) -> None:
+    def empty(self, tape: Tape) -> None:
+        """Let a tape, and what it keeps, start at its beginning."""
+        self.states[tape].top = ZERO
+        for child in tape.children:
+            self.empty(child)
+
+    def can_stand_before(self, tape: Tape, op: Op) -> bool:
+        """Whether the arrays of a tape can be made before a loop around it, once for all rounds."""
+        if any(dtype_of_number(kind) is None for kind in tape.kept.values()):
+            return False
+        if tape.starts and self._range_before(tape, op) is None:
+            return False
+        return all(self.can_stand_before(child, op) for child in tape.children)
+
+    def _range_before(self, tape: Tape, op: Op) -> Range | None:
+        """What the loop of a tape counts through, if that is known before an operation."""
+        if not isinstance(tape.loop, For):
+            return None
+        stream = shortest(tape.loop)
+        known = all(self._is_there(a, op) for a in stream_atoms(stream))
+        return stream if isinstance(stream, Range) and known else None
+
+    def _is_there(self, atom: Atom, op: Op) -> bool:
+        """Whether a value is there before an operation."""
+        if not isinstance(atom, Value):
+            return True
+        block = self.found.places.block_of[op]
+        if not self.found.places.sees(block, atom):
+            return False
+        made = self.found.places.made.get(atom)
+        if made is None or self.found.places.block_of[made] is not block:
+            return True
+        return block.ops.index(made) < block.ops.index(op)
+
+    def _allocate_one(
+        self, tape: Tape, size: Atom | None, writer: Writer, before: Op | None
+    ) -> None:
         if size is not None:
             self.fixed.add(tape)
         room = Literal(_FIRST_SIZE) if size is None else size
@@ -96,9 +133,9 @@ class Stores:
         self.states[tape] = State(ZERO, stores)
         for child in tape.children:
             inner = None
-            if size is not None and (count := self._count(child, writer)) is not None:
+            if size is not None and (count := self._count(child, writer, before)) is not None:
                 inner = writer.mul(size, count)
-            self._allocate_one(child, inner, writer)
+            self._allocate_one(child, inner, writer, before)
 
     def _store(self, kind: Type, hint: str, room: Atom, writer: Writer) -> Value:
         hint = f"{hint}_stack" if hint else "stack"
@@ -110,11 +147,13 @@ class Stores:
             return writer.apply(np.empty, room, kind=made, hint=hint)
         return writer.apply(np.empty, room, Literal(dtype), kind=made, hint=hint)
 
-    def _count(self, tape: Tape, writer: Writer) -> Atom | None:
+    def _count(self, tape: Tape, writer: Writer, before: Op | None) -> Atom | None:
         """How many items a tape gets at most each time that it is made, if known before."""
         if not isinstance(tape.loop, For):
             return None
         if tape.parent is not None and self._is_run_again(tape, tape.parent):
+            return None
+        if before is not None and self._range_before(tape, before) is None:
             return None
         stream = shortest(tape.loop)
         if not all(self._is_before(a, tape.root) for a in stream_atoms(stream)):

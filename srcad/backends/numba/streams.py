@@ -69,9 +69,8 @@ def _block(block: Block, wanted: Wanted) -> Block:
 def counted(op: For, writer: Writer) -> For:
     """A loop as one over a range; what goes before it is written."""
     head = Writer()
-    count = len(op.streams)
-    targets = op.body.params[:count]
-    if count == 1 and isinstance(stream := op.streams[0], Items):
+    targets = op.targets
+    if len(targets) == 1 and isinstance(stream := op.streams[0], Items):
         length = writer.count(stream)
         counter = Value("k", INT)
         if stream.backward:
@@ -93,7 +92,7 @@ def counted(op: For, writer: Writer) -> For:
         for stream, size, target in zip(op.streams, lengths, targets, strict=True):
             if target is not counter:
                 _read(stream, size, counter, target, head)
-    params = (counter, *op.body.params[count:])
+    params = (counter, *op.carried_params)
     body = Block(params, (*head.ops, *op.body.ops), op.body.yields)
     return replace(op, streams=(range_,), body=body)
 

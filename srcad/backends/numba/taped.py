@@ -194,7 +194,7 @@ class Tapes:
     def _stream_of(self, target: Value) -> Items | None:
         """The stream that a value is the target of."""
         owner = self.places.owner.get(self.places.home[target])
-        if isinstance(owner, For) and target in owner.body.params[: len(owner.streams)]:
+        if isinstance(owner, For) and target in owner.targets:
             stream = owner.streams[owner.body.params.index(target)]
             return stream if isinstance(stream, Items) else None
         return None

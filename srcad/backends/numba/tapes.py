@@ -14,7 +14,8 @@ counter of the loop, a slice or an index made of it, a part of an argument.
 
 The tape of a loop within a loop is a stretch of arrays that are made once, before the outer loop:
 the outer tape keeps where it starts and ends.  Where the number of items is not known beforehand
-the arrays grow, to twice their size.  A tape of which something else is asked stays a list.
+the arrays grow, to twice their size.  What each round of a loop keeps for itself is written where
+that of the last round was.  A tape of which something else is asked stays a list.
 """
 
 from __future__ import annotations
@@ -23,9 +24,11 @@ import operator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from srcad.backends.numba.stores import Stores, mapped
 from srcad.backends.numba.taped import Tape, Tapes
-from srcad.backends.numba.writing import MINUS_ONE, ONE, ZERO, Writer, is_int
+from srcad.backends.numba.writing import MINUS_ONE, ONE, ZERO, Writer, is_int, rewritten
 from srcad.ir import (
     Apply,
     Atom,
@@ -48,16 +51,49 @@ from srcad.ir.core import make_list, make_tuple
 from srcad.ir.types import (
     INT,
     Array,
+    TupleType,
 )
-from srcad.ir.walk import blocks, map_atoms, map_blocks, values_read
+from srcad.ir.walk import all_ops, blocks, map_atoms, map_blocks, values_read
 
 
 def tapes_to_arrays(function: Function) -> Function:
     """The function with its tapes as arrays."""
+    function = _sizes_apart(function)
     found = Tapes(function)
     if not found.tapes:
         return function
     return _Rewriter(found).function()
+
+
+def _sizes_apart(function: Function) -> Function:
+    """The function with shapes that go into tuples as tuples of sizes: those are numbers."""
+    packed = {
+        atom
+        for op in all_ops(function.body)
+        if isinstance(op, Apply) and op.callee is make_tuple
+        for atom in op.args
+    }
+
+    def block(old: Block) -> Block:
+        return rewritten(old, each)
+
+    def each(op: Op, writer: Writer) -> None:
+        if (
+            not isinstance(op, Apply)
+            or op.callee not in (np.shape, np.ndarray.shape)
+            or op.result not in packed
+            or not isinstance(op.result.type, TupleType)
+        ):
+            writer.ops.append(map_blocks(op, block))
+            return
+        shape = writer.apply(op.callee, *op.args, kind=op.result.type, loc=op.loc)
+        sizes = tuple(
+            writer.apply(operator.getitem, shape, Literal(k), kind=kind)
+            for k, kind in enumerate(op.result.type.items)
+        )
+        writer.ops.append(Apply(make_tuple, sizes, (), op.result, op.loc))
+
+    return replace(function, body=block(function.body)) if packed else function
 
 
 # ---- the tape written out
@@ -135,7 +171,7 @@ class _Rewriter:
         match op:
             case Apply(callee=callee) if callee is make_list and (tape := tape_of(op.result)):
                 if tape.parent is None:
-                    self.stores.allocate(tape, writer)
+                    self._start(tape, writer)
                 top = self.stores.states[tape].top
                 self.stretches[op.result] = _Stretch(top, top)
             case Apply(callee=callee, args=(Value() as target, *_)) if (
@@ -151,8 +187,10 @@ class _Rewriter:
             case Update() if tape := tape_of(op.target):
                 self._append(op, tape, writer)
             case For():
+                self._stand_before(op, writer)
                 self._for(op, writer)
             case While():
+                self._stand_before(op, writer)
                 self._while(op, writer)
             case If():
                 self._if(op, writer)
@@ -160,6 +198,21 @@ class _Rewriter:
                 writer.ops.append(map_blocks(self._outside(op), self._block))
             case _:
                 writer.ops.append(map_atoms(op, self._read, lambda v: v))
+
+    def _start(self, tape: Tape, writer: Writer) -> None:
+        """Memory for a tape; what a loop has been given it writes again in each round."""
+        if tape in self.stores.states:
+            self.stores.empty(tape)
+        else:
+            self.stores.allocate(tape, writer)
+
+    def _stand_before(self, op: For | While, writer: Writer) -> None:
+        """Make the memory of tapes that each round of a loop has for itself."""
+        for tape in self.appending.get(op, ()):
+            own = tape.parent is None and tape not in self.stores.states
+            around = self.found.places.around(self.found.places.block_of[tape.creation])
+            if own and op in around and self.stores.can_stand_before(tape, op):
+                self.stores.allocate(tape, writer, op)
 
     def _outside(self, op: With | Try) -> With | Try:
         """With what it reads itself; no tape is written in its blocks."""

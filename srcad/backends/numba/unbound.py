@@ -73,7 +73,7 @@ class _Flags:
                 assert place is not None
                 return [owner.then.yields[place], owner.orelse.yields[place]]
             case For() | While() if place is not None and place >= 0:
-                params = [owner.body.params[place + _streams(owner)]]
+                params = [owner.carried_params[place]]
                 if isinstance(owner, While):
                     params.append(owner.test.params[place])
                 return [
@@ -119,7 +119,7 @@ class _Flags:
     def _loop(self, op: For | While) -> Op:
         places = self._flagged(op.results)
         body = self._params(
-            self.block(op.body, places, len(op.results)), _streams(op), places, op.body
+            self.block(op.body, places, len(op.results)), len(op.targets), places, op.body
         )
         carried = (*op.carried, *(self.of(op.carried[k]) for k in places))
         results = (*op.results, *(self.flags[op.results[k]] for k in places))
@@ -139,7 +139,3 @@ class _Flags:
         absent = writer.apply(operator.not_, flag, kind=BOOL)
         raising = Effect(raise_error, (Literal(runtime.Unforeseen),), (), None, op.loc)
         writer.ops.append(If(absent, Block((), (raising,), ()), Block((), (), ()), (), op.loc))
-
-
-def _streams(op: For | While) -> int:
-    return len(op.streams) if isinstance(op, For) else 0

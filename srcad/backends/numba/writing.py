@@ -7,8 +7,29 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from srcad.ir import Apply, Atom, Block, Items, Literal, Loc, Op, Range, Stream, Update, Value
-from srcad.ir.types import INT, Type
+import numpy as np
+
+from srcad import runtime
+from srcad.ir import (
+    Apply,
+    Atom,
+    Block,
+    Effect,
+    For,
+    If,
+    Items,
+    Literal,
+    Loc,
+    Op,
+    Range,
+    Stream,
+    Update,
+    Value,
+)
+from srcad.ir.core import is_int as is_int
+from srcad.ir.core import make_tuple, raise_error
+from srcad.ir.infer import atom_type
+from srcad.ir.types import BOOL, COMPLEX, FLOAT, INT, Array, NumPyScalar, TupleType, Type
 
 ZERO, ONE, MINUS_ONE = Literal(0), Literal(1), Literal(-1)
 
@@ -88,14 +109,74 @@ class Writer:
         return self.apply(builtins.max, number, ZERO, kind=INT, hint="count")
 
 
-def is_int(atom: Atom, number: int) -> bool:
-    """Whether an atom is this integer."""
-    return isinstance(atom, Literal) and type(atom.value) is int and atom.value == number
-
-
 def rewritten(block: Block, each: Callable[[Op, Writer], None]) -> Block:
     """The block with what ``each`` writes for its operations, one after the other."""
     writer = Writer()
     for op in block.ops:
         each(op, writer)
     return Block(block.params, tuple(writer.ops), block.yields)
+
+
+# ---- arrays
+
+Leaf = Callable[[Writer, tuple[Atom, ...], Value], Value]
+"""What writes one iteration, at given counters: it has the array, and makes its next version."""
+_NUMBERS: dict[str, Type] = {
+    "float64": FLOAT, "int64": INT, "bool": BOOL, "complex128": COMPLEX
+}  # fmt: skip
+
+
+def nest(
+    sizes: tuple[Atom, ...],
+    start: Value,
+    leaf: Leaf,
+    result: Value,
+    loc: Loc | None,
+    writer: Writer,
+) -> None:
+    """A loop along each of some axes; they carry what is written."""
+
+    def level(outer: Writer, at: tuple[Atom, ...], given: Value, out: Value | None) -> Value:
+        if len(at) == len(sizes):
+            return leaf(outer, at, given)
+        counter, param = Value("ijkl"[min(len(at), 3)], INT), Value(given.hint, given.type)
+        inner = Writer()
+        after = level(inner, (*at, counter), param, None)
+        made = Value(given.hint, given.type) if out is None else out
+        body = Block((counter, param), tuple(inner.ops), (after,))
+        stream = Range(ZERO, sizes[len(at)], ONE)
+        outer.ops.append(For((stream,), (given,), body, (made,), False, loc))
+        return made
+
+    level(writer, (), start, result)
+
+
+def size_of(array: Atom, axis: int, writer: Writer) -> Atom:
+    """The size of an array along an axis."""
+    if axis == 0:
+        return writer.apply(len, array, kind=INT)
+    kind = atom_type(array)
+    assert isinstance(kind, Array)
+    shape = writer.apply(np.shape, array, kind=TupleType((INT,) * len(kind.dims or ())))
+    return writer.apply(operator.getitem, shape, Literal(axis), kind=INT)
+
+
+def tuple_of(parts: list[Atom], writer: Writer) -> Atom:
+    """A shape, or an index, of its parts; one part is itself."""
+    if len(parts) == 1:
+        return parts[0]
+    if all(isinstance(p, Literal) for p in parts):
+        return Literal(tuple(p.value for p in parts if isinstance(p, Literal)))
+    return writer.apply(make_tuple, *parts, kind=TupleType(tuple(map(atom_type, parts))))
+
+
+def require_same(one: Atom, other: Atom, loc: Loc | None, writer: Writer) -> None:
+    """Compiled code is made for sizes that are equal."""
+    test = writer.apply(operator.ne, one, other, kind=BOOL)
+    error = Effect(raise_error, (Literal(runtime.Unforeseen),), (), None, loc)
+    writer.ops.append(If(test, Block((), (error,), ()), Block((), (), ()), (), loc))
+
+
+def number_of(kind: Array) -> Type:
+    """The type of an element."""
+    return _NUMBERS.get(kind.dtype or "") or NumPyScalar(kind.dtype or "float64")

@@ -53,15 +53,13 @@ def simplify_times(b: Builder, w: Atom, v: Atom) -> Atom | None:
     if turned is not None:
         return b.apply(operator.neg, b.apply(runtime.times, w, turned))
     if not b.exact and is_real_number(w) and is_real_number(v):
-        if (is_masked(b, v) or is_choice(b, v)) and may_be_infinite(b, w):
+        if is_masked(b, v) and may_be_infinite(b, w):
             return _where_not_zero(b, (v,), operator.mul, w, v)
         return b.apply(operator.mul, w, v)
     if _is_unmasked(b, v):
         return b.apply(operator.mul, w, v)
     if b.shorten and is_bounded(b, w) and not is_complex(atom_type(w)):
         return b.apply(operator.mul, w, v)
-    if _may_drop(b, w) and may_be_infinite(b, v):
-        return b.apply(runtime.strong, w, v)
     return None
 
 
@@ -88,20 +86,14 @@ def simplify_require_settled(b: Builder, ct: Atom, merged: Atom) -> Atom | None:
 def masked_product(b: Builder, x: Atom, y: Atom) -> Atom | None:
     """A product in which what a branch has made 0 meets what may be infinite there."""
     of_x, of_y = (
-        _may_drop(b, this) and may_be_infinite(b, other) for this, other in ((x, y), (y, x))
+        is_masked(b, this) and not _is_unmasked(b, this) and _may_be_infinite_alone(b, other)
+        for this, other in ((x, y), (y, x))
     )
     if of_x and of_y:
         return b.apply(runtime.strong, x, y)
     if of_x or of_y:
         return b.apply(runtime.times, y, x) if of_x else b.apply(runtime.times, x, y)
     return None
-
-
-def _may_drop(b: Builder, factor: Atom) -> bool:
-    """Whether a factor is 0 where a branch, an index or a choice leaves the other out."""
-    if is_masked(b, factor) and not _is_unmasked(b, factor):
-        return True
-    return b.steep and is_choice(b, factor)
 
 
 def masked_quotient(b: Builder, x: Atom, y: Atom) -> Atom | None:
@@ -131,11 +123,11 @@ _PASSES_MASKS = frozenset(
         *(runtime.over, operator.getitem, runtime.unbroadcast, np.roll, np.flip, np.take),
         *(np.ndarray.copy, np.asarray, np.split, np.diagonal, np.pad),
         *(np.real, np.imag, np.conjugate, np.ndarray.astype, np.delete, np.take_along_axis),
-        *(np.diff, runtime.evened),
+        *(np.diff, runtime.evened, float),
     }
 )
 _JOINS = frozenset({np.where, select, make_list, make_tuple, np.array, np.concatenate, np.stack})
-_MAKES_ZEROS = frozenset({np.triu, np.tril, np.diag, np.diagflat})
+_MAKES_ZEROS = frozenset({np.triu, np.tril, np.diag, np.diagflat, np.heaviside})
 _MASKED_PRODUCTS = frozenset({operator.mul, np.multiply, runtime.times, runtime.strong})
 
 
@@ -149,6 +141,8 @@ def is_masked(b: Builder, ct: Atom, depth: int = _DEPTH) -> bool:
 
 
 def _has_zeros(b: Builder, ct: Value, depth: int) -> bool:
+    if dtype_of(ct.type) == "bool":
+        return True
     if (added := b.accumulation(ct)) is not None:
         some = _is_zero_or_masked(b, added.target, depth)
         return some and (added.index is not None or is_masked(b, added.term, depth))
@@ -161,9 +155,10 @@ def _has_zeros(b: Builder, ct: Value, depth: int) -> bool:
         parts = op.args[1:] if op.callee in (np.where, select) else op.args
         return any(_is_zero_or_masked(b, a, depth) for a in parts)
     if op.callee in _SUMS:
-        return all(_is_zero_or_masked(b, a, depth) for a in op.args)
+        # what a mask leaves of 1 is one too
+        return all(is_masked(b, a, depth) for a in op.args if not isinstance(a, Literal))
     if op.callee in _MASKED_PRODUCTS:
-        return any(is_masked(b, a, depth) or (b.steep and is_choice(b, a)) for a in op.args)
+        return any(is_masked(b, a, depth) for a in op.args)
     return op.callee in _PASSES_MASKS and is_masked(b, op.args[0], depth)
 
 
@@ -171,52 +166,10 @@ def _is_zero_or_masked(b: Builder, ct: Atom, depth: int) -> bool:
     return is_zero(b, ct) or is_masked(b, ct, depth)
 
 
-_WEIGHED = frozenset(
-    {
-        *(
-            operator.mul,
-            operator.add,
-            operator.sub,
-            np.multiply,
-            np.add,
-            np.subtract,
-            np.where,
-            select,
-        )
-    }
-)
-_PARTS = frozenset(
-    {
-        *(operator.truediv, np.divide, np.reshape, np.broadcast_to, np.expand_dims, np.moveaxis),
-        *(operator.getitem, np.ndarray.astype, np.asarray, float, np.transpose),
-    }
-)
-
-
-def is_choice(b: Builder, x: Atom, depth: int = _DEPTH) -> bool:
-    """Whether a coefficient says which of several values is taken: 1, 0, or the part of a tie."""
-    if not isinstance(x, Value):
-        return False
-    if x.type == Number("bool") or dtype_of(x.type) == "bool":
-        return True
-    op = b.origin(x)
-    if op is None or not depth:
-        return False
-    if op.callee in _WEIGHED:
-        parts = op.args[1:] if op.callee in (np.where, select) else op.args
-        chosen = [is_choice(b, a, depth - 1) for a in parts]
-        weights = [number_of(a) is not None for a in parts]
-        of_numbers = all(c or n for c, n in zip(chosen, weights, strict=True))
-        return of_numbers and (any(chosen) or op.callee in (np.where, select))
-    if op.callee is np.heaviside:
-        return True
-    return op.callee in _PARTS and is_choice(b, op.args[0], depth - 1)
-
-
 def is_zero(b: Builder, atom: Atom) -> bool:
     """Whether an adjoint is 0 by construction."""
     if isinstance(atom, Literal):
-        return number_of(atom) == 0 or (isinstance(atom.value, complex) and atom.value == 0)
+        return number_of(atom) == 0
     op = b.definition(atom)
     return op is not None and op.callee in (np.zeros, np.zeros_like, runtime.zeros_like)
 
@@ -248,14 +201,14 @@ def may_be_infinite(b: Builder, x: Atom, depth: int = _DEPTH) -> bool:
     if not isinstance(x, Value):
         number = number_of(x)
         return number is not None and not math.isfinite(number)
-    if not depth or dtype_of(x.type) == "bool":
-        return False
-    added = b.accumulation(x)
+    added = b.accumulation(x) if b.steep else None
     if added is not None:
         return any(may_be_infinite(b, a, depth - 1) for a in (added.target, added.term))
     op = b.origin(x)
     if op is None:
-        return b.steep and x not in b.given
+        return b.steep and x not in b.given  # what an adjoint will be is not known yet
+    if not depth or dtype_of(x.type) == "bool":
+        return False
     if op.callee in (operator.truediv, np.divide):
         if number_of(op.args[1]) or is_off_zero(b, op.args[1]) or _is_count(b, op.args[1]):
             return may_be_infinite(b, op.args[0], depth - 1)
@@ -270,6 +223,26 @@ def may_be_infinite(b: Builder, x: Atom, depth: int = _DEPTH) -> bool:
     return isinstance(atom_type(x), (Array, Number, NumPyScalar))
 
 
+def _may_be_infinite_alone(b: Builder, x: Atom) -> bool:
+    """Whether a factor may be infinite where the function has a value.
+
+    Of differentials that is so only behind a root or its like.
+    """
+    return may_be_infinite(b, x) and (b.steep or not _is_differential(b, x))
+
+
+_OF_DIFFERENTIALS = frozenset({runtime.over, runtime.times, runtime.strong, runtime.inner})
+
+
+def _is_differential(b: Builder, x: Atom, depth: int = _DEPTH) -> bool:
+    if not isinstance(x, Value) or x in b.given or not depth:
+        return False
+    op = b.definition(x)
+    if op is None or op.callee in _OF_DIFFERENTIALS:
+        return True
+    return any(_is_differential(b, a, depth - 1) for a in op.args)
+
+
 def _is_count(b: Builder, x: Atom) -> bool:
     """Whether a divisor counts: entries, as for a mean, or equal values, as for their shares."""
     op = b.origin(x)
@@ -277,7 +250,7 @@ def _is_count(b: Builder, x: Atom) -> bool:
         op = b.origin(op.args[0])
     if op is None or op.callee in SHAPE:
         return op is not None
-    return op.callee in (np.sum, np.ndarray.sum) and is_choice(b, op.args[0])
+    return op.callee in (np.sum, np.ndarray.sum) and dtype_of(atom_type(op.args[0])) == "bool"
 
 
 def simplify_excess(b: Builder, x: Atom, total: Atom) -> Atom | None:

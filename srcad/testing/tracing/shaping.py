@@ -246,8 +246,9 @@ def _copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -
 def _put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     ind = np.ravel(plain(ind))
     flat = np.ravel(array(v))
-    for k, i in enumerate(ind):
-        a[np.unravel_index(i % a.size, a.shape)] = flat[k % np.size(flat)]
+    values = [flat[k % np.size(flat)] for k in range(len(ind))]  # read before anything is written
+    for i, value in zip(ind, values, strict=True):
+        a[np.unravel_index(i % a.size, a.shape)] = value
 
 
 @implements(np.put_along_axis)

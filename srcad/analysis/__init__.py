@@ -1,0 +1,1 @@
+"""Facts about the IR: each analysis reads a block and changes nothing."""
