@@ -201,14 +201,14 @@ def may_be_infinite(b: Builder, x: Atom, depth: int = _DEPTH) -> bool:
     if not isinstance(x, Value):
         number = number_of(x)
         return number is not None and not math.isfinite(number)
+    if not depth or dtype_of(x.type) == "bool":
+        return False
     added = b.accumulation(x) if b.steep else None
     if added is not None:
         return any(may_be_infinite(b, a, depth - 1) for a in (added.target, added.term))
     op = b.origin(x)
     if op is None:
         return b.steep and x not in b.given  # what an adjoint will be is not known yet
-    if not depth or dtype_of(x.type) == "bool":
-        return False
     if op.callee in (operator.truediv, np.divide):
         if number_of(op.args[1]) or is_off_zero(b, op.args[1]) or _is_count(b, op.args[1]):
             return may_be_infinite(b, op.args[0], depth - 1)
