@@ -621,6 +621,25 @@ def _fill_diagonal(low: Lowering, a: Abstract, val: Abstract, wrap: Abstract = F
     store(low, ref, place, _cycled(low, val, size))
 
 
+def _put_along_axis(
+    low: Lowering, arr: Abstract, indices: Abstract, values: Abstract, axis: Abstract = NONE
+) -> None:
+    ref = target(low, arr)
+    dims = dims_of(kind_of(low, ref))
+    if dims is None or not isinstance(axis, Static) or type(axis.value) is not int:
+        low.refuse("np.put_along_axis of this array", "write into an index of your own")
+    apply = low.builder.apply
+    shape, places = apply(np.shape, low.atom(ref)), []
+    for k in range(len(dims)):
+        if k == axis.value % len(dims):
+            places.append(low.peek(indices))
+        else:
+            row = apply(np.arange, apply(operator.getitem, shape, Literal(k)))
+            ones = [-1 if j == k else 1 for j in range(len(dims))]
+            places.append(apply(np.reshape, row, Literal(tuple(ones))))
+    store(low, ref, apply(make_tuple, *places), values)
+
+
 def _at(low: Lowering, function: Abstract, array: Abstract, *rest: Abstract) -> None:
     ufunc = function.value if isinstance(function, Static) else None
     if ufunc not in (np.add, np.subtract) or len(rest) != 2:
@@ -648,6 +667,7 @@ WRITERS: dict[Any, Callable[..., None]] = {
     np.put: _put,
     np.place: _place,
     np.putmask: _putmask,
+    np.put_along_axis: _put_along_axis,
     np.fill_diagonal: _fill_diagonal,
     np.ufunc.at: _at,
     operator.setitem: _setitem,

@@ -347,7 +347,6 @@ _WRITERS = {
 }
 _WRITING = {
     np.random.shuffle,
-    np.put_along_axis,
     bisect.insort_left,
     random.shuffle,
     heapq.heapify,

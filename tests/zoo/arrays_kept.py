@@ -359,3 +359,12 @@ def put_of_what_it_writes_over(m):
     for k in range(1, 3):
         np.put(m[1:3, k], [0, 1], m[k])
     return m * m[::-1]
+
+
+@case((np.array([[-1.18, -0.76, 0.27], [0.45, 1.02, 1.27]]), np.array([0.3, -0.4])))
+def put_along_axes(m, x):
+    u = m * 1.0
+    np.put_along_axis(u, np.argmax(u, axis=1)[:, None], x[:, None] * u[:, :1], axis=1)
+    np.put_along_axis(u, np.array([[0, 1, 1]]), u[1] ** 2, 0)
+    np.put_along_axis(u, np.array([[2, 2], [0, -1]]), np.stack([x, x * x]), -1)
+    return u * u
