@@ -20,6 +20,11 @@ from srcad.ir.walk import all_ops
 
 _ROOTS = {np.sqrt, math.sqrt, np.cbrt, getattr(math, "cbrt", None)}
 _POWERS = {operator.pow, math.pow, np.power, np.float_power}
+_OF_DERIVATIVES = {
+    *(runtime.over, runtime.times, runtime.strong, runtime.inner),
+    runtime.off_zero,
+}
+"""Code of derivatives: what it divides may have a kink at 0, what it protects may be infinite."""
 _ARCS = {np.arcsin, np.arccos, np.arccosh, math.asin, math.acos, math.acosh}
 
 
@@ -31,7 +36,7 @@ def is_steep(block: Block) -> bool:
 
 
 def _is_steep(b: Builder, op: Apply) -> bool:
-    if op.callee in _ARCS or op.callee is runtime.off_zero:  # what it divides has a kink at 0
+    if op.callee in _ARCS or op.callee in _OF_DERIVATIVES:
         return True
     if op.callee in _ROOTS:
         return not is_off_zero(b, op.args[0])

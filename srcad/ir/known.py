@@ -146,6 +146,29 @@ def _minors_type(a: Atom) -> Type | None:
 
 def _matmul_type(a: Atom, b: Atom) -> Type | None:
     """Whether or not the inner sizes, and those of stacks, are known to agree."""
+
+    def sizes(left: Sizes, right: Sizes) -> Sizes:
+        stacks = left[:-2], right[:-2]
+        rank = max(map(len, stacks))
+        padded = [(1,) * (rank - len(stack)) + stack for stack in stacks]
+        return (*map(_broadcast_size, *padded), *left[-2:-1], *right[-1:][len(right) < 2 :])
+
+    return _product_type(a, b, sizes)
+
+
+def _dot_type(a: Atom, b: Atom) -> Type | None:
+    """Of more than two axes `np.dot` makes the products of all rows with all columns."""
+
+    def sizes(left: Sizes, right: Sizes) -> Sizes:
+        return (*left[:-1], *right[:-2], *right[-1:][len(right) < 2 :])
+
+    return _product_type(a, b, sizes)
+
+
+Sizes = tuple[Size, ...]
+
+
+def _product_type(a: Atom, b: Atom, sizes: Callable[[Sizes, Sizes], Sizes]) -> Type | None:
     left, right = atom_type(a), atom_type(b)
     if not isinstance(left, Array) or not isinstance(right, Array):
         return None
@@ -154,14 +177,7 @@ def _matmul_type(a: Atom, b: Atom) -> Type | None:
     if "bool" in (left.dtype, right.dtype):
         return None
     dtype = np.result_type(left.dtype, right.dtype).name
-    stacks = left.dims[:-2], right.dims[:-2]
-    rank = max(map(len, stacks))
-    padded = [(1,) * (rank - len(sizes)) + sizes for sizes in stacks]
-    dims = (
-        *map(_broadcast_size, *padded),
-        *left.dims[-2:-1],
-        *right.dims[-1:][len(right.dims) < 2 :],
-    )
+    dims = sizes(left.dims, right.dims)
     return Array(dtype, dims) if dims else NumPyScalar(dtype)
 
 
@@ -611,7 +627,7 @@ _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
     np.linalg.cross: _cross_type,
     operator.matmul: _matmul_type,
     np.matmul: _matmul_type,
-    np.dot: _matmul_type,
+    np.dot: _dot_type,
     np.shape: _shape_type,
     np.ndarray.shape: _shape_type,
     np.ndarray.tolist: _tolist_type,

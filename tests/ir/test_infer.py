@@ -41,6 +41,10 @@ def test_a_symbol_that_meets_a_number_has_to_be_it():
     matrix = Value("m", Array("float64", (Dim("n", 0), Dim("n", 0))))
     assert result_type(operator.matmul, (vector, matrix)) == Array("float64", (Dim("n"),))
     assert result_type(np.dot, (matrix, vector)) == Array("float64", (Dim("n"),))
+    left = Value("left", Array("float64", (2, 5, 3)))
+    right = Value("right", Array("float64", (2, 3, 4)))
+    assert result_type(operator.matmul, (left, right)) == Array("float64", (2, 5, 4))
+    assert result_type(np.dot, (left, right)) == Array("float64", (2, 5, 2, 4))
     assert result_type(np.inner, (matrix, vector)) == Array("float64", (None,))
 
 

@@ -21,7 +21,7 @@ from numpy.polynomial import (
     polyutils,
 )
 
-from srcad.rules.intrinsics import evened, fitted, over, times, unbroadcast
+from srcad.rules.intrinsics import evened, fitted, over, sum_of_repeats, times, unbroadcast
 from srcad.rules.special import polygamma
 from srcad.rules.ufuncs import REDUCTIONS, SCANNED, STEPWISE
 from srcad.runtime import (
@@ -220,6 +220,9 @@ case(operator.mul, Z(3), R(3))
 case(operator.pow, Z(3), 2)
 case(operator.pow, Z(3), Z(3))
 case(operator.abs, Z(3))
+case(np.sign, Z(3))
+case(sum_of_repeats, [R(), R(), R(), R()], [R(), R()])
+case(sum_of_repeats, (R(2), R(2)), (R(2),))
 case(math.remainder, *between_multiples((), ()))
 case(operator.concat, (R(),), (R(), R()))
 case(getattr(math, "fma", None), R(), R(), R())
