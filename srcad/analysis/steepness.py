@@ -14,18 +14,16 @@ import numpy as np
 from srcad import runtime
 from srcad.ir import Apply, Block
 from srcad.ir.build import Builder
+from srcad.ir.core import hashable
 from srcad.ir.numbers import number_of
 from srcad.ir.simplify.shortcuts import is_off_zero
 from srcad.ir.walk import all_ops
 
 _ROOTS = {np.sqrt, math.sqrt, np.cbrt, getattr(math, "cbrt", None)}
 _POWERS = {operator.pow, math.pow, np.power, np.float_power}
-_OF_DERIVATIVES = {
-    *(runtime.over, runtime.times, runtime.strong, runtime.inner),
-    runtime.off_zero,
-}
-"""Code of derivatives: what it divides may have a kink at 0, what it protects may be infinite."""
 _ARCS = {np.arcsin, np.arccos, np.arccosh, math.asin, math.acos, math.acosh}
+_OF_DERIVATIVES = {runtime.over, runtime.times, runtime.strong, runtime.inner, runtime.off_zero}
+"""What they protect may be infinite, and what is divided by `off_zero` has a kink."""
 
 
 def is_steep(block: Block) -> bool:
@@ -36,13 +34,16 @@ def is_steep(block: Block) -> bool:
 
 
 def _is_steep(b: Builder, op: Apply) -> bool:
+    if not hashable(op.callee):
+        return True  # an object of the user's
     if op.callee in _ARCS or op.callee in _OF_DERIVATIVES:
         return True
     if op.callee in _ROOTS:
         return not is_off_zero(b, op.args[0])
     if op.callee in _POWERS:
         power = number_of(op.args[1])
-        smooth = power is not None and (power == int(power) or power > 1)
+        whole = isinstance(power, int) or (power is not None and power.is_integer())
+        smooth = whole or (power is not None and power > 1)
         return not smooth and not is_off_zero(b, op.args[0])
     # Of functions of other libraries nothing is known.
     return isinstance(op.callee, np.ufunc) and getattr(np, op.callee.__name__, None) != op.callee

@@ -112,3 +112,12 @@ def test_no_root_no_protection():
     assert "runtime" not in text
     norm = srcad.grad(lambda v: np.sum(np.maximum(v / np.sqrt(np.var(v) + 1e-5), 0)))
     assert "times(" not in norm.source_for(np.ones(3)).split("maximum")[0]
+
+
+def test_any_exponent_is_looked_at():
+    for power in (np.inf, -np.inf, 0.5, 3, 2.0):
+
+        def f(x, power=power):
+            return np.sum(np.maximum(x, 0.0) * x**power)
+
+        assert np.isfinite(srcad.grad(f)(np.ones(2))[0]) or not np.isfinite(power)
