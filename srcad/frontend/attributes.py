@@ -173,7 +173,7 @@ def _of_static(low: Lowering, known: Any, name: str) -> Abstract:
 
 
 _PLAIN = (object, types.SimpleNamespace)
-_LOOK_UP = {vars(cls)["__getattribute__"] for cls in _PLAIN}
+_LOOK_UP = {inspect.getattr_static(cls, "__getattribute__") for cls in _PLAIN}
 _SET = {cls.__setattr__ for cls in _PLAIN}
 """How attributes are looked up and set in what an instance holds, and then in its class."""
 
