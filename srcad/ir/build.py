@@ -331,7 +331,7 @@ class Builder:
         elif self.simplify and index is not None and isinstance(atom_type(target), Array):
             term = scalar_of(self, term)  # what a dict does not have yet, the term becomes
             known = dims_of(atom_type(target))
-            index = plain_index(index, None if known is None else len(known))
+            index = self._alone(plain_index(index, None if known is None else len(known)))
         if self.simplify and index is None and (number := self._repeated(target, term)) is not None:
             total = self.apply(operator.add, term, number, hint=hint)
             if isinstance(total, Value):
@@ -351,6 +351,13 @@ class Builder:
         version.masked = is_masked(self, version)
         self._add(op)
         return version
+
+    def _alone(self, index: Atom) -> Atom:
+        """The array of an index that is a tuple of one."""
+        op = self.recipe(index)
+        if op is None or op.callee is not make_tuple or len(op.args) != 1:
+            return index
+        return op.args[0] if isinstance(atom_type(op.args[0]), Array) else index
 
     def _sum_with_negative(self, target: Atom, term: Atom, name: str) -> Atom | None:
         """A sum that begins with a negative, with nothing negated."""

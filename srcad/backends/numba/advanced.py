@@ -20,7 +20,6 @@ import numpy as np
 
 from srcad import runtime
 from srcad.backends.numba.writing import (
-    ONE,
     ZERO,
     Writer,
     nest,
@@ -28,6 +27,7 @@ from srcad.backends.numba.writing import (
     require_same,
     rewritten,
     size_of,
+    sizes_together,
     tuple_of,
 )
 from srcad.ir import (
@@ -321,23 +321,7 @@ def _entries(
     shapes = [atom_type(a).dims for a in arrays]  # type: ignore[attr-defined]  # arrays
     if any(s is None for s in shapes):
         return None
-    rank = max(map(len, shapes))
-    entries: list[Atom] = []
-    sizes: list[Size] = []
-    for k in range(rank):
-        known: tuple[Size, Atom] | None = None
-        for array, shape in zip(arrays, shapes, strict=True):
-            axis = k - rank + len(shape)
-            if axis < 0 or shape[axis] == 1:
-                continue
-            length = size_of(array, axis, writer)
-            if known is None:
-                known = shape[axis], length
-            elif known[0] is None or known[0] != shape[axis]:
-                require_same(known[1], length, loc, writer)
-        sizes.append(1 if known is None else known[0])
-        entries.append(ONE if known is None else known[1])
-    return tuple(entries), tuple(sizes)
+    return sizes_together(arrays, shapes, loc, writer)
 
 
 def _entry(part: Atom, at: tuple[Atom, ...], loc: Loc | None, writer: Writer) -> Atom:

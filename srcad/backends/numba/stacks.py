@@ -19,9 +19,9 @@ from srcad.backends.numba.writing import (
     ZERO,
     Writer,
     nest,
-    require_same,
     rewritten,
     size_of,
+    sizes_together,
     tuple_of,
 )
 from srcad.ir import Apply, Atom, Block, Function, Literal, Op, Value
@@ -67,7 +67,8 @@ def _write(op: Apply, writer: Writer) -> None:
     assert isinstance(kind, Array)
     assert kind.dims is not None
     left, right = op.args
-    sizes = [_shared(op, axis, writer) for axis in range(len(kind.dims) - 2)]
+    stacks = [(atom_type(a).dims or ())[:-2] for a in op.args]  # type: ignore[attr-defined]  # arrays
+    sizes, _ = sizes_together(op.args, stacks, op.loc, writer)
     shape = [
         *sizes,
         size_of(left, _rank(left) - 2, writer),
@@ -83,31 +84,13 @@ def _write(op: Apply, writer: Writer) -> None:
         made = inner.apply(operator.matmul, *matrices, kind=one, loc=op.loc)
         return inner.set_item(out, tuple_of(list(at), inner), made, op.loc)
 
-    nest(tuple(sizes), start, leaf, op.result, op.loc, writer)
+    nest(sizes, start, leaf, op.result, op.loc, writer)
 
 
 def _rank(array: Atom) -> int:
     kind = atom_type(array)
     assert isinstance(kind, Array)
     return len(kind.dims or ())
-
-
-def _shared(op: Apply, axis: int, writer: Writer) -> Atom:
-    """The size of the stacks along an axis of the result."""
-    found: tuple[object, Atom] | None = None
-    for array in op.args:
-        kind = atom_type(array)
-        assert isinstance(kind, Array)
-        dims = kind.dims or ()
-        own = axis - _rank(op.result) + len(dims)
-        if own < 0 or dims[own] == 1:
-            continue
-        size = size_of(array, own, writer)
-        if found is None:
-            found = dims[own], size
-        elif found[0] is None or found[0] != dims[own]:
-            require_same(found[1], size, op.loc, writer)
-    return Literal(1) if found is None else found[1]
 
 
 def _matrix(array: Atom, at: tuple[Atom, ...], writer: Writer) -> Atom:

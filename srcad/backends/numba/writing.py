@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from srcad.ir import (
 from srcad.ir.core import is_int as is_int
 from srcad.ir.core import make_tuple, raise_error
 from srcad.ir.infer import atom_type
-from srcad.ir.types import BOOL, COMPLEX, FLOAT, INT, Array, NumPyScalar, TupleType, Type
+from srcad.ir.types import BOOL, COMPLEX, FLOAT, INT, Array, NumPyScalar, Size, TupleType, Type
 
 ZERO, ONE, MINUS_ONE = Literal(0), Literal(1), Literal(-1)
 
@@ -180,3 +180,26 @@ def require_same(one: Atom, other: Atom, loc: Loc | None, writer: Writer) -> Non
 def number_of(kind: Array) -> Type:
     """The type of an element."""
     return _NUMBERS.get(kind.dtype or "") or NumPyScalar(kind.dtype or "float64")
+
+
+def sizes_together(
+    arrays: Sequence[Atom], shapes: Sequence[tuple[Size, ...]], loc: Loc | None, writer: Writer
+) -> tuple[tuple[Atom, ...], tuple[Size, ...]]:
+    """The sizes that arrays have together, of whose axes ``shapes`` has the first ones."""
+    rank = max(map(len, shapes))
+    entries: list[Atom] = []
+    sizes: list[Size] = []
+    for k in range(rank):
+        known: tuple[Size, Atom] | None = None
+        for array, shape in zip(arrays, shapes, strict=True):
+            axis = k - rank + len(shape)
+            if axis < 0 or shape[axis] == 1:
+                continue
+            length = size_of(array, axis, writer)
+            if known is None:
+                known = shape[axis], length
+            elif known[0] is None or known[0] != shape[axis]:
+                require_same(known[1], length, loc, writer)
+        sizes.append(1 if known is None else known[0])
+        entries.append(Literal(1) if known is None else known[1])
+    return tuple(entries), tuple(sizes)
