@@ -251,10 +251,12 @@ class Reverser:
             block, needed, shapes = shapes_kept(block, needed, self.restoring.missing)
             mapping = region.keep(needed, block)
             region.copies += shapes
-            exports = {v: Value(v.hint, v.type) for v in mapping.values()}
-            for kept, export in exports.items():
-                extra.append((export, (k, kept)))
-                self.restoring.missing[export] = None  # the other regions have no such value
+            exports = region.handed_over(results_)
+            for kept in mapping.values():
+                if kept not in exports:
+                    export = exports[kept] = Value(kept.hint, kept.type)
+                    extra.append((export, (k, kept)))
+                    self.restoring.missing[export] = None  # the other regions have no such value
             blocks.append(rename_values(block, {v: exports[kept] for v, kept in mapping.items()}))
         for k, (value, outcome) in enumerate(zip(changed, outcomes, strict=False)):
             adjoints.set(value, outcome)
@@ -390,6 +392,14 @@ class _Region:
         """For each value the reverse reads, what to keep: a copy if it is overwritten later."""
         mapping, self.copies = self.reverser.restoring.protect(needed, block)
         return mapping
+
+    def handed_over(self, results_: tuple[Value, ...]) -> dict[Value, Value]:
+        """What the block hands over already, and the result outside that is the same."""
+        return {
+            end: result
+            for result, end in zip(results_, self.block.yields, strict=False)
+            if isinstance(end, Value) and end.type == result.type
+        }
 
     def forward_block(
         self, extra: list[tuple[Value, tuple[int, Value]]], which: int, first: tuple[Atom, ...] = ()
