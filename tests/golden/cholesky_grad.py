@@ -23,16 +23,13 @@ def cholesky_grad(a):
                 stack3.append((item2, item, k))
                 s = s - item * item2
             if i == j:
-                sqrt = math.sqrt(s)
-                sqrt2 = sqrt
-                item = quot = None
+                choice = math.sqrt(s)
+                item = None
             else:
                 item = l[j, j]
-                sqrt = s / item
-                quot = sqrt
-                sqrt2 = None
-            stack2.append((sqrt2, j, item, quot, stack3))
-            l[i, j] = sqrt
+                choice = s / item
+            stack2.append((choice, j, item, stack3))
+            l[i, j] = choice
         stack.append((stack2, i))
     # ---- reverse sweep
     # line 243: for i in range(n):
@@ -40,15 +37,15 @@ def cholesky_grad(a):
     a_bar = np.zeros(a.shape)
     for stack2, i in reversed(stack):
         # line 244: for j in range(i + 1):
-        for sqrt2, j, item, quot, stack3 in reversed(stack2):
+        for choice, j, item, stack3 in reversed(stack2):
             # line 248: l[i, j] = math.sqrt(s) if i == j else s / l[j, j]
             item2 = l_bar[i, j]
             l_bar[i, j] = 0.0
             if i == j:
-                s_bar = item2 / (2.0 * sqrt2)
+                s_bar = item2 / (2.0 * choice)
             else:
                 s_bar = item2 / item
-                l_bar[j, j] -= s_bar * quot
+                l_bar[j, j] -= s_bar * choice
             # line 246: for k in range(j):
             for item2, item, k in reversed(stack3):
                 # line 247: s -= l[i, k] * l[j, k]

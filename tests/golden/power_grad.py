@@ -2,7 +2,7 @@ def power_fwd(x, n):
     test = n == 0
     if test:
         out = 1.0
-        choice = prod = half = power_saved = None
+        half = choice = prod = power_saved = None
     else:
         half, power_saved = power_fwd(x, n // 2)
         prod = half * half
