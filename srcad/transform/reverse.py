@@ -200,7 +200,7 @@ class Reverser:
             op,
             then=made[0].forward_block(extra, 0),
             orelse=made[1].forward_block(extra, 1),
-            results=(*op.results, *(v for v, _ in extra)),
+            results=(*op.results, *extra),
         )
 
     def _branch(self, block: Block, results_: tuple[Value, ...], adjoints: Adjoints) -> _Region:
@@ -217,7 +217,7 @@ class Reverser:
 
     def _join(
         self, regions: list[_Region], results_: tuple[Value, ...], adjoints: Adjoints
-    ) -> tuple[list[Block], list[tuple[Value, tuple[int, Value]]], tuple[Value, ...]]:
+    ) -> tuple[list[Block], _Extra, tuple[Value, ...]]:
         """The reverse blocks of branches, what they need of the forward ones, and the results."""
         changed: dict[Value, None] = {}
         for region in regions:
@@ -239,7 +239,7 @@ class Reverser:
                     column.append(child.atom(state, value))
         inner = [(region.adjoints, region.inside) for region in regions]
         memories = self.restoring.join(inner, adjoints, outcomes, yields)
-        blocks, extra = [], []
+        blocks, extra = [], _Extra()
         for k, (region, column) in enumerate(zip(regions, yields, strict=True)):
             block = prune_block(region.adjoints.builder.block((), tuple(column)))
             needed = [v for v in free_values(block) if v in region.inside]
@@ -254,10 +254,11 @@ class Reverser:
             exports = region.handed_over(results_)
             for kept in mapping.values():
                 if kept not in exports:
-                    export = exports[kept] = Value(kept.hint, kept.type)
-                    extra.append((export, (k, kept)))
-                    self.restoring.missing[export] = None  # the other regions have no such value
+                    exports[kept] = extra.hand_over(kept, k)
             blocks.append(rename_values(block, {v: exports[kept] for v, kept in mapping.items()}))
+        for export, ends in extra.items():
+            if len(ends) < len(regions):
+                self.restoring.missing[export] = None  # the other regions have no such value
         for k, (value, outcome) in enumerate(zip(changed, outcomes, strict=False)):
             adjoints.set(value, outcome)
             ends = zip(regions, yields, strict=True)
@@ -294,7 +295,7 @@ class Reverser:
         return replace(
             op,
             body=Block(op.body.params, body.ops, body.yields),
-            results=(*op.results, *(v for v, _ in extra)),
+            results=(*op.results, *extra),
         )
 
     def _splice(
@@ -335,7 +336,7 @@ class Reverser:
             return replace(
                 op,
                 body=regions[0].forward_block(extra, 0),
-                results=(*op.results, *(v for v, _ in extra)),
+                results=(*op.results, *extra),
             )
         path = Value("path", INT)
         test_blocks = list(blocks)
@@ -358,7 +359,7 @@ class Reverser:
             for h, m in zip(op.handlers, made[1:], strict=True)
         )
         return replace(
-            op, body=made[0], handlers=handlers, results=(*op.results, path, *(v for v, _ in extra))
+            op, body=made[0], handlers=handlers, results=(*op.results, path, *extra)
         )
 
     # ---- loops
@@ -402,12 +403,30 @@ class _Region:
         }
 
     def forward_block(
-        self, extra: list[tuple[Value, tuple[int, Value]]], which: int, first: tuple[Atom, ...] = ()
+        self, extra: _Extra, which: int, first: tuple[Atom, ...] = ()
     ) -> Block:
         """The forward block, handing over what the reverse reads."""
         ops = with_copies(flat_ops(self.forward), self.block.params, self.copies)
-        more = tuple(kept if k == which else UNDEFINED for _, (k, kept) in extra)
+        more = tuple(ends.get(which, UNDEFINED) for ends in extra.values())
         return Block((), ops, (*self.block.yields, *first, *more))
+
+
+class _Extra(dict[Value, dict[int, Value]]):
+    """What branches hand over to the reverse sweep: a result, and what each branch calls it.
+
+    What stands in different branches and is of one type shares a result.
+    """
+
+    def hand_over(self, kept: Value, which: int) -> Value:
+        """The result by which a value of one of the branches is known outside."""
+        free = [v for v, ends in self.items() if v.type == kept.type and which not in ends]
+        found = next((v for v in free if v.hint == kept.hint), free[0] if free else None)
+        if found is None:
+            found = Value(kept.hint, kept.type)
+        elif found.hint != kept.hint or not kept.hint:
+            found.hint = "kept"
+        self.setdefault(found, {})[which] = kept
+        return found
 
 
 def _stored(kind: ListType, index: Atom) -> Type:
