@@ -358,9 +358,7 @@ class Reverser:
             Handler(h.kinds, Block(h.body.params, m.ops, m.yields))
             for h, m in zip(op.handlers, made[1:], strict=True)
         )
-        return replace(
-            op, body=made[0], handlers=handlers, results=(*op.results, path, *extra)
-        )
+        return replace(op, body=made[0], handlers=handlers, results=(*op.results, path, *extra))
 
     # ---- loops
 
@@ -402,9 +400,7 @@ class _Region:
             if isinstance(end, Value) and end.type == result.type
         }
 
-    def forward_block(
-        self, extra: _Extra, which: int, first: tuple[Atom, ...] = ()
-    ) -> Block:
+    def forward_block(self, extra: _Extra, which: int, first: tuple[Atom, ...] = ()) -> Block:
         """The forward block, handing over what the reverse reads."""
         ops = with_copies(flat_ops(self.forward), self.block.params, self.copies)
         more = tuple(ends.get(which, UNDEFINED) for ends in extra.values())

@@ -599,6 +599,39 @@ def test_branches_are_put_together_only_where_what_is_between_allows_it():
     agrees(f, [0.4, 1.3, -0.9], 0.5, argnums=(0, 1))
 
 
+def test_what_a_branch_hands_over_is_kept_once():
+    def f(x, c):
+        total = 0.0
+        for _ in range(12):
+            y = math.exp(x) if x > c else math.sqrt(x * x + 1.0) / c
+            total += y * y
+            x = x * 0.7 - y * 0.1
+        return total
+
+    lines = body(f, 0.9, 0.4, argnums=(0, 1))
+    assert sum("math.exp" in line for line in lines) == 1
+    assert not any("None" in line for line in lines if "exp" in line)
+    agrees(f, 0.9, 0.4, argnums=(0, 1))
+
+
+def test_what_branches_keep_shares_a_variable():
+    def f(x, c):
+        for i in range(12):
+            if x > c:
+                x = x - math.exp(x * c)
+            elif i > 6:
+                x = x * c - math.tanh(x)
+            else:
+                x = c * math.cos(x * c)
+        return x
+
+    lines = body(f, 0.9, 0.4, argnums=(0, 1))
+    (kept,) = (line for line in lines if "append((" in line)
+    assert kept.count("kept") == 1
+    assert any(line.startswith("kept = math.tanh") for line in lines)
+    agrees(f, 0.9, 0.4, argnums=(0, 1))
+
+
 # ---- rows
 
 
@@ -700,6 +733,16 @@ def test_outer_products_of_other_things_stay():
     assert "np.array((" not in "".join(body(one, a, x, a, shorten=True))
     agrees(own, x, y, argnums=(0, 1))
     agrees(one, a, x, a, argnums=(0, 1, 2))
+
+
+def test_sums_do_not_keep_axes_that_are_taken_out_at_once():
+    def f(x):
+        d = ((x[:, None] - x[None, :]) ** 2).sum(axis=-1)
+        return np.exp(-d).sum()
+
+    points = np.array([[0.4, -1.3, 0.9], [2.0, 0.1, -0.6]])
+    assert not any("keepdims" in line for line in body(f, points, shorten=True))
+    agrees(f, points)
 
 
 def test_factors_go_out_of_sums():

@@ -377,6 +377,9 @@ def simplify_getitem(b: Builder, x: Atom, index: Atom) -> Atom | None:
     plain = plain_index(index, None if known is None else len(known))
     if plain is not index:
         return b.apply(operator.getitem, x, plain)
+    summed = _sum_of_kept(b, x, index)
+    if summed is not None:
+        return summed
     op = b.origin(x)
     if op is None or not isinstance(index, Literal) or type(index.value) is not int:
         return None
@@ -391,3 +394,26 @@ def simplify_getitem(b: Builder, x: Atom, index: Atom) -> Atom | None:
     ):
         return b.apply(builtins.len, op.args[0])
     return None
+
+
+def _sum_of_kept(b: Builder, x: Atom, index: Atom) -> Atom | None:
+    """The only items along the axes that a sum has kept: the sum that keeps no axes."""
+    op = b.recipe(x)
+    dims = dims_of(atom_type(x))
+    if op is None or op.callee not in (np.sum, np.ndarray.sum) or dims is None:
+        return None
+    named = {name: atom.value for name, atom in op.keywords if isinstance(atom, Literal)}
+    if named.keys() != {"axis", "keepdims"} or named["keepdims"] is not True:
+        return None
+    axis = named["axis"]
+    if axis is None or len(named) != len(op.keywords) or not isinstance(index, Literal):
+        return None
+    axes = axis if type(axis) is tuple else (axis,)
+    parts = index.value if type(index.value) is tuple else (index.value,)
+    if len(parts) > len(dims) or not all(type(p) in (int, slice) for p in parts):
+        return None
+    taken = [k for k, p in enumerate(parts) if type(p) is int]
+    whole = all(type(p) is int or p == slice(None) for p in parts)
+    if not whole or taken != sorted(k % len(dims) for k in axes):
+        return None
+    return total(b, op.args[0], axis=Literal(axis))
