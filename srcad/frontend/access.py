@@ -10,6 +10,7 @@ data over.
 from __future__ import annotations
 
 import builtins
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -63,7 +64,7 @@ class Global:
 
 @immutable_value
 class Size:
-    """How long an array is along an axis, or a list."""
+    """How long an array is along an axis, or a list or a registry."""
 
     key: int
     """The axis."""
@@ -136,8 +137,9 @@ def _take(obj: Any, step: Step) -> Any:
 
 
 def size(obj: Any, axis: int) -> int:
-    """The length of an array along an axis, or of a list."""
-    found: int = len(obj) if isinstance(obj, list) else obj.shape[axis]
+    """The length of an array along an axis, or of a list or a registry."""
+    counted = isinstance(obj, (list, types.MappingProxyType))
+    found: int = len(obj) if counted else obj.shape[axis]
     return found
 
 

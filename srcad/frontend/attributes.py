@@ -33,6 +33,7 @@ from srcad.frontend.abstract import (
 )
 from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Lowering, NeedsExact
+from srcad.frontend.stand_ins import STANDS_FOR
 from srcad.ir import Literal, Value
 from srcad.ir.infer import atom_type
 from srcad.ir.samples import GENERATORS
@@ -192,7 +193,7 @@ def _of_instance(low: Lowering, obj: ObjectRef, name: str) -> Abstract:
     if known is not None:
         return known
     if name == "__class__":
-        return Static(obj.cls)
+        return Static(STANDS_FOR.get(obj.cls, obj.cls))
     if name == "__dict__":
         low.refuse(*refusal("instance dict"))
     if contents.origin is not None:

@@ -11,6 +11,7 @@ import functools
 import inspect
 import math
 import operator
+import types
 import typing
 from typing import Any
 
@@ -350,7 +351,12 @@ def _copied_object(low: Lowering, obj: Abstract, memo: dict[object, Any] | None 
     assert isinstance(obj, ObjectRef)
     contents = low.contents(obj)
     assert isinstance(contents, Fields)
-    own = (*("__copy__", "__deepcopy__", "__getstate__", "__setstate__", "__reduce_ex__"),)
+    copier = inspect.getattr_static(obj.cls, "__copy__", None)
+    if memo is None and isinstance(copier, types.FunctionType):
+        return calls.call(low, attributes.get_attribute(low, obj, "__copy__"), [], {})
+    own = ["__deepcopy__", "__getstate__", "__setstate__", "__reduce_ex__"]
+    if memo is None:
+        own.append("__copy__")
     if contents.origin is not None or any(
         getattr(obj.cls, n, None) is not getattr(object, n, None) for n in own
     ):

@@ -15,7 +15,7 @@ import operator
 import random
 import types
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import gast
 import numpy as np
@@ -32,6 +32,7 @@ from srcad.frontend import (
     expressions,
     recursion,
     statements,
+    typequeries,
 )
 from srcad.frontend.abstract import (
     Abstract,
@@ -186,6 +187,8 @@ def _call_known(
         return _call_known(low, function.__func__, args, keywords)
     if isinstance(function, type):
         return classes.construct(low, function, args, keywords)
+    if isinstance(function, types.FunctionType) and function.__code__ is _DISPATCHER and args:
+        return _dispatched(low, function, args, keywords)
     if isinstance(function, types.FunctionType):
         if all(map(is_inert, (*args, *keywords.values()))):
             found = inline(low, function, args, keywords)
@@ -213,6 +216,24 @@ def _call_known(
         receiver = low.session.importer.receiver(low, function)
         return call(low, attributes.get_attribute(low, receiver, "__call__"), args, keywords)
     return primitive(low, function, args, keywords)
+
+
+_DISPATCHER = cast(Any, functools.singledispatch(len)).__code__
+"""The code of all functions that ``functools.singledispatch`` makes."""
+
+
+def _dispatched(
+    low: Lowering, function: Any, args: list[Abstract], keywords: dict[str, Abstract]
+) -> Abstract:
+    """A call of what is registered for the class of the first argument."""
+    cls = typequeries.class_of(low, args[0])
+    if cls is None:
+        low.refuse(*refusal("dispatch", name=function.__name__))
+    scalar = typequeries.NUMPY_SCALARS.get(cls)
+    if scalar is not None and function.dispatch(cls) is not function.dispatch(scalar):
+        low.require_python(args[0])
+    chosen = low.session.importer.dispatched(function, cls)
+    return call(low, low.session.importer.constant(low, chosen), args, keywords)
 
 
 def inline(
@@ -328,6 +349,8 @@ def primitive(
         keywords = {k: v for k, v in keywords.items() if k not in first}
     pure = library.is_known(function) or _is_pure(function)
     take = low.peek if pure else low.atom
+    if _is_numpy(function):  # to it a deque is a sequence like others
+        args = [low.held_by(a) or a for a in args]
     atoms = [take(a) for a in args]
     named: dict[str, Any] = {k: take(v) for k, v in keywords.items()}
     if library.is_effect(function) or not pure:
@@ -338,6 +361,11 @@ def primitive(
     if made is None:
         made = low.builder.apply(function, *atoms, **named)
     return containers.wrap(low, made)
+
+
+def _is_numpy(function: Any) -> bool:
+    module = getattr(function, "__module__", None) or ""
+    return isinstance(function, np.ufunc) or module.partition(".")[0] == "numpy"
 
 
 _WRITERS = {

@@ -23,6 +23,7 @@ from srcad.frontend.abstract import (
 )
 from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Lowering
+from srcad.frontend.stand_ins import STAND_INS
 from srcad.ir.tree import is_generated
 from srcad.ir.types import OBJECT
 
@@ -34,6 +35,7 @@ def construct(
     if issubclass(cls, BaseException):
         atoms = tuple(map(low.atom, args))
         return low.builder.apply_typed(cls, atoms, OBJECT)
+    cls = STAND_INS.get(cls, cls)
     operators.require_plain(low, cls, f"a {cls.__name__}")
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         if not is_generated(cls.__new__):

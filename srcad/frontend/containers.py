@@ -637,6 +637,9 @@ def delete_item(low: Lowering, obj: Abstract, index: Abstract) -> None:
             return
         methods.call_method(low, obj, "pop", [index], {})
         return
+    if isinstance(obj, ObjectRef) and hasattr(obj.cls, "__delitem__"):
+        calls.call(low, attributes.get_attribute(low, obj, "__delitem__"), [index], {})
+        return
     low.refuse(*refusal("delete"))
 
 

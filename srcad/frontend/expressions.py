@@ -18,6 +18,7 @@ from srcad.frontend import (
     iterables,
     methods,
     operators,
+    stand_ins,
 )
 from srcad.frontend.abstract import (
     FALSE,
@@ -64,6 +65,7 @@ from srcad.ir.types import (
     NOTHING,
     OBJECT,
     Array,
+    ListType,
     NumPyScalar,
     Opaque,
     Optional,
@@ -610,7 +612,12 @@ def call_expression(
     positional: list[Abstract] = []
     for arg in args:
         if isinstance(arg, gast.Starred):
-            positional += containers.unpack(low, evaluate_known(low, arg.value))
+            starred = evaluate_known(low, arg.value)
+            alone = isinstance(callee, Static) and callee.value is zip and len(args) == 1
+            columns = _columns(low, starred) if alone and not keywords else None
+            if columns is not None:
+                return columns
+            positional += containers.unpack(low, starred)
         elif takes_known(callee):
             positional.append(evaluate_known(low, arg))
         elif isinstance(arg, gast.GeneratorExp) and iterables.takes_all(callee):
@@ -629,6 +636,20 @@ def call_expression(
         return calls.call(low, callee, positional, named)
     finally:
         low.nodes.pop()
+
+
+def _columns(low: Lowering, rows: Abstract) -> Abstract | None:
+    """``zip(*rows)`` of as many tuples as data tells: each column is a list."""
+    held = low.contents(rows) if isinstance(rows, ListRef) else None
+    if not isinstance(held, Held) or not isinstance(held.value.type, ListType):
+        return None
+    row = held.value.type.item
+    if not isinstance(row, TupleType):
+        return None
+    column = Static(stand_ins.column)
+    return TupleRef(
+        tuple(calls.call(low, column, [rows, Static(k)], {}) for k in range(len(row.items)))
+    )
 
 
 def evaluate_manager(low: Lowering, node: Any) -> Abstract:
@@ -650,8 +671,9 @@ def evaluate_manager(low: Lowering, node: Any) -> Abstract:
         low.refuse(*refusal("suppressing manager", name=name), node)
     values = [evaluate(low, a) for a in node.args]
     named = {k.arg: evaluate(low, k.value) for k in node.keywords}
-    cls = callee.value
-    if isinstance(cls, type) and not all(map(calls.is_inert, (*values, *named.values()))):
+    if not all(map(calls.is_inert, (*values, *named.values()))):
+        if not isinstance(callee.value, type):
+            low.refuse(*refusal("generated manager"), node)
         return calls.call(low, callee, values, named)
     args = [low.atom(v) for v in values]
     keywords = {k: low.atom(v) for k, v in named.items()}

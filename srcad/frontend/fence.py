@@ -201,6 +201,18 @@ REFUSED: dict[str, Refusal] = {
         "making a {name}, whose class has a __new__ or an InitVar of its own,",
         "make it outside and pass it, or use an ordinary class",
     ),
+    "generated manager": Refusal(
+        "a manager of contextlib.contextmanager that is given data",
+        "compute before the block, or write a class with __enter__ and __exit__",
+    ),
+    "dispatch": Refusal(
+        "a call of {name}, which asks for the class of a value that is known at run time only,",
+        "call what is registered for the class",
+    ),
+    "stand-in": Refusal(
+        "a {name} that is returned, or given to code that srcad does not look into,",
+        "hand over {kept}(...) of it",
+    ),
     "attribute access": Refusal(
         "the class {name}, which has its own way to look up or set attributes,",
         "use ordinary attributes and properties",

@@ -41,7 +41,17 @@ from srcad.frontend.abstract import (
     Static,
     TupleRef,
 )
-from srcad.frontend.access import Access, Argument, Attribute, Global, Has, Item, Member, Size
+from srcad.frontend.access import (
+    Access,
+    Argument,
+    Attribute,
+    Global,
+    Has,
+    Item,
+    Member,
+    Size,
+    Step,
+)
 from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Frame, Lowering, Session
 from srcad.ir import Literal, Value
@@ -409,6 +419,17 @@ class Importer:
         obj = origin.obj
         key = ("same", id(obj))
         self.captures[key] = Capture(type(obj).__name__, origin.access, None, obj, True)
+
+    def dispatched(self, function: Any, cls: type) -> Any:
+        """What a function of ``functools.singledispatch`` calls for a class."""
+        found = function.dispatch(cls)
+        registry = Access(function, (Attribute("registry"),))
+        known: list[tuple[Step, Any]] = [(Size(0), len(function.registry))]
+        known += [(Item(c), f) for c, f in function.registry.items() if f is found]
+        for step, seen in known:
+            key = ("dispatched", function, step)
+            self.captures[key] = Capture("registry", registry.then(step), None, seen, True)
+        return found
 
     def receiver(self, low: Lowering, obj: Any) -> Abstract:
         """The instance of a bound method."""

@@ -60,6 +60,7 @@ from srcad.frontend.abstract import (
 from srcad.frontend.fence import refusal
 from srcad.frontend.scopes import Scope
 from srcad.frontend.source import FunctionSource
+from srcad.frontend.stand_ins import STANDS_FOR
 from srcad.ir import Atom, FunctionRef, Literal, Loc, Op, Value
 from srcad.ir.build import Builder
 from srcad.ir.core import (
@@ -638,6 +639,9 @@ class Lowering:
                 "unrolled, each can be followed",
                 kind=NeedsUnroll,
             )
+        if ref.cls in STANDS_FOR:
+            kept = "dict" if issubclass(STANDS_FOR[ref.cls], dict) else "list"
+            self.refuse(*refusal("stand-in", name=STANDS_FOR[ref.cls].__name__, kept=kept))
         contents = self.contents(ref)
         assert isinstance(contents, Fields)
         self.freeze(ref)
@@ -665,12 +669,21 @@ class Lowering:
             held = self.contents(value)
             if isinstance(held, Held) and not held.value.hint:
                 held.value.hint = hint
+        elif (inner := self.held_by(value)) is not None:
+            self.hinted(inner, hint)
         elif isinstance(value, (ListRef, DictRef)):
             self.session.container_names.setdefault(value.place, hint)
             contents = self.state.get(("place", value.place, ""))
             if isinstance(contents, Held) and not contents.value.hint:
                 contents.value.hint = hint
         return value
+
+    def held_by(self, ref: Abstract) -> Abstract | None:
+        """The list or dict that an instance of a stand-in works on."""
+        if not isinstance(ref, ObjectRef) or ref.cls not in STANDS_FOR:
+            return None
+        contents = self.contents(ref)
+        return contents.get("_held") if isinstance(contents, Fields) else None
 
     def require_python(self, *values: Abstract) -> None:
         """Leave fast code where a scalar is asked for what NumPy's and Python's do not share.

@@ -29,6 +29,7 @@ from srcad.frontend.abstract import (
 )
 from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Handler, Lowering, NeedsExact
+from srcad.frontend.stand_ins import STANDS_FOR
 from srcad.ir import Value
 from srcad.ir.types import (
     NONE as NONE_TYPE,
@@ -47,6 +48,8 @@ from srcad.ir.types import (
 )
 
 _PYTHON = {"bool": bool, "int": int, "float": float, "complex": complex}
+NUMPY_SCALARS: dict[type, type] = {float: np.float64, bool: np.bool_}
+"""In fast code a NumPy scalar counts as a Python number: which, by the class of that."""
 
 
 def class_of(low: Lowering, value: Abstract) -> type | None:
@@ -54,8 +57,10 @@ def class_of(low: Lowering, value: Abstract) -> type | None:
     match value:
         case Static(value=known):
             return type(known)
-        case TupleRef(cls=cls) | ObjectRef(cls=cls):
+        case TupleRef(cls=cls):
             return cls
+        case ObjectRef(cls=cls):
+            return STANDS_FOR.get(cls, cls)
         case ListRef():
             return list
         case DictRef():
@@ -111,9 +116,7 @@ def is_instance(low: Lowering, args: list[Abstract], keywords: dict[str, Abstrac
             return NotImplemented if any(issubclass(c, wanted) for c in numeric) else Static(False)
         return NotImplemented
     if not low.session.exact and isinstance(value, Value) and isinstance(value.type, Number):
-        # in fast code a NumPy scalar counts as a Python number
-        scalars: dict[type, type] = {float: np.float64, bool: np.bool_}
-        scalar = scalars.get(cls)
+        scalar = NUMPY_SCALARS.get(cls)
         if scalar is not None and issubclass(cls, wanted) != issubclass(scalar, wanted):
             raise NeedsExact
     return Static(issubclass(cls, wanted))

@@ -670,6 +670,7 @@ _STRUCTURAL: dict[Any, Callable[[Pusher, Apply, Builder], Atom | None]] = {
     select: _push_select,
     operator.getitem: _push_getitem,
     list: _push_same,
+    tuple: _push_same,
     dict: _push_same,
     runtime.copied: _push_same,
     dict.get: _push_get,

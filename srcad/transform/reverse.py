@@ -256,8 +256,8 @@ class Reverser:
                 if kept not in exports:
                     exports[kept] = extra.hand_over(kept, k)
             blocks.append(rename_values(block, {v: exports[kept] for v, kept in mapping.items()}))
-        for export, ends in extra.items():
-            if len(ends) < len(regions):
+        for export, made in extra.items():
+            if len(made) < len(regions):
                 self.restoring.missing[export] = None  # the other regions have no such value
         for k, (value, outcome) in enumerate(zip(changed, outcomes, strict=False)):
             adjoints.set(value, outcome)

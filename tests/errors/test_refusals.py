@@ -1,12 +1,16 @@
 """What has no derivative is refused: the argument by its name, the function by its place."""
 
+import contextlib
 import dataclasses
+import functools
+import json
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
 import traceback
+from collections import defaultdict, deque
 from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
@@ -465,6 +469,56 @@ def test_classes_with_a_protocol_of_their_own(function, words):
 def test_arguments_of_classes_with_operators_of_their_own(argument):
     with pytest.raises(UnsupportedValue, match="has its own"):
         srcad.grad(lambda a: a * 1.0 if isinstance(a, float) else a[0])(argument)
+
+
+@contextlib.contextmanager
+def doubled(x):
+    yield x * 2.0
+
+
+def in_a_generated_manager(x):
+    with doubled(x) as y:
+        return y * y
+
+
+def hidden_in_a_list(x):
+    return len(str(deque([1.0, 2.0]))) * x
+
+
+@functools.singledispatch
+def size_of(v):
+    return v * 2.0
+
+
+@pytest.mark.parametrize(
+    ("function", "words", "hint"),
+    [
+        (in_a_generated_manager, "contextlib.contextmanager that is given data", "__enter__"),
+        (lambda x: deque([x]), "a deque that is returned", "hand over list"),
+        (lambda x: defaultdict(float, a=x), "a defaultdict that is returned", "hand over dict"),
+        (hidden_in_a_list, "a deque that is returned, or given to code", "hand over list"),
+        (lambda x: x * size_of(json.loads("[1.0]")), "a call of size_of, which asks", "registered"),
+    ],
+)
+def test_what_is_of_the_standard_library(function, words, hint):
+    with pytest.raises(UnsupportedSyntax, match=words) as found:
+        srcad.vjp(function, 2.0)
+    assert hint in found.value.hint
+
+
+def test_what_is_registered_later_is_called():
+    @functools.singledispatch
+    def weight(v):
+        return v * 2.0
+
+    gradient = srcad.grad(lambda x: x * weight(x))
+    assert gradient(3.0) == 12.0
+
+    @weight.register
+    def _(v: float):
+        return v * 5.0
+
+    assert gradient(3.0) == 30.0
 
 
 def made_in_the_function(x):

@@ -22,6 +22,7 @@ from . import (  # noqa: E402, F401, I001
     jumps,
     assignment,
     containers,
+    queues,
     builtin_calls,
     iterators,
     calls,

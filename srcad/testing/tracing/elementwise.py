@@ -20,6 +20,7 @@ import numpy as np
 from srcad.testing.tracing.core import Primitive, Unsupported, is_complex
 from srcad.testing.tracing.handle import (
     FUNCTIONS,
+    SEQUENCES,
     Handle,
     apply,
     array,
@@ -361,7 +362,7 @@ def elementwise(f: Any) -> Callable[..., Any]:
 
 
 def _operand(x: Any) -> Any:
-    return array(x) if isinstance(x, (list, tuple)) else x
+    return array(x) if isinstance(x, SEQUENCES) else x
 
 
 for _f in UFUNCS:

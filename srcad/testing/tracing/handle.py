@@ -8,6 +8,7 @@ is a copy, here as in plain code.
 
 from __future__ import annotations
 
+import collections
 import operator
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -445,11 +446,15 @@ def plain(x: Any) -> Any:
             return x
 
 
+SEQUENCES = (list, tuple, collections.deque)
+"""What NumPy takes for the items in it."""
+
+
 def has_handle(x: Any) -> bool:
     """Whether a handle is in x, or in lists, tuples and dicts in x."""
     if isinstance(x, Handle):
         return True
-    if isinstance(x, (list, tuple)):
+    if isinstance(x, SEQUENCES):
         return any(has_handle(e) for e in x)
     if isinstance(x, dict):
         return any(has_handle(e) for e in x.values())

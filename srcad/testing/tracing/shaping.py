@@ -13,6 +13,7 @@ from srcad.testing.tracing.gather import GATHER, SCATTER
 from srcad.testing.tracing.handle import (
     FUNCTIONS,
     METHODS,
+    SEQUENCES,
     Handle,
     _each,
     apply,
@@ -173,7 +174,7 @@ def _meshgrid(*xi: Any, **kwargs: Any) -> Any:
 
 
 def _loose(x: Any) -> Any:
-    return array(x) if isinstance(x, (list, tuple)) else x
+    return array(x) if isinstance(x, SEQUENCES) else x
 
 
 # ---- clipping and padding
