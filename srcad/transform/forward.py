@@ -163,7 +163,7 @@ class Pusher:
                 target, term = self.tangent(op.target), self.tangent(op.term)
                 if target is None and term is None:
                     return
-                start = self.full(b, op.target)
+                start = self.full(b, op.target, op.version.type)
                 if term is None:
                     self.set(op.version, start)
                 else:

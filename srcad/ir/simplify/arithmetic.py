@@ -58,7 +58,7 @@ def simplify_mul(b: Builder, x: Atom, y: Atom) -> Atom | None:
             if isinstance(other, Value) and b.given and is_no_mask(b, other):
                 b.unmasked.add(other)
             return other
-        if number == -1:
+        if number == -1 and _keeps_type(b, operator.mul, (x, y), other):
             return b.apply(operator.neg, other)
     protected = masked_product(b, x, y)
     if protected is not None:
