@@ -666,7 +666,9 @@ def known_type(
 ) -> Type | None:
     """The type of a call's result by rule, if there is one for it."""
     rule = _RULES.get(callee) if hashable(callee) else None
-    if rule in (_split_type, _concatenated_type, _unstack_type) and [name for name, _ in keywords] == ["axis"]:
+    if rule in (_split_type, _concatenated_type, _unstack_type) and [
+        name for name, _ in keywords
+    ] == ["axis"]:
         return rule(*args, axis=keywords[0][1])
     if rule is None or (keywords and rule not in (_cross_type, _sorted_type)):
         return None
