@@ -541,6 +541,12 @@ def _list_of(obj: Atom) -> Type | None:
     return UNKNOWN
 
 
+def _tuple_of(obj: Atom) -> Type | None:
+    """Tuples of any length have the type of lists."""
+    kind = atom_type(obj)
+    return kind if isinstance(kind, ListType) else None
+
+
 def _always(kind: Type) -> Callable[..., Type]:
     return lambda *args: kind
 
@@ -624,6 +630,7 @@ _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
     builtins.str: _always(STRING),
     builtins.repr: _always(STRING),
     builtins.list: _list_of,
+    builtins.tuple: _tuple_of,
     builtins.slice: _always(Opaque("slice")),
     np.result_type: _always(Opaque("dtype")),
     np.promote_types: _always(Opaque("dtype")),

@@ -48,6 +48,8 @@ def _keeps_type(
 
 
 def simplify_mul(b: Builder, x: Atom, y: Atom) -> Atom | None:
+    if any(isinstance(atom_type(a), (ListType, TupleType)) for a in (x, y)):
+        return None  # it is repeated
     for this, other in ((x, y), (y, x)):
         if (real := _made_complex(b, this)) is not None and is_complex(atom_type(other)):
             return (
