@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from srcad import runtime
 from srcad.ir import (
     Accumulate,
     Apply,
@@ -85,9 +86,9 @@ def _mark(value: Value, varied: Values) -> None:
 def makes_container(op: Apply | Effect) -> bool:
     """Whether a call makes a container of differentiable data: no constant function does.
 
-    ``operator.or_`` is constant for integers, and merges dicts.
+    ``operator.or_`` is constant for integers, and merges dicts.  What has been cut is constant.
     """
-    if op.result is None:
+    if op.result is None or op.callee is runtime.stop_gradient:
         return False
     kind = op.result.type
     if isinstance(kind, Unknown):

@@ -90,7 +90,9 @@ def _may_lack(kind: Type) -> bool:
 
 def _lacks_zeros(op: Apply) -> bool:
     """Whether the zeros of a list of None are None, where numbers come later."""
-    return op.callee is runtime.zeros_like and _lacks(atom_type(op.args[0]), op.result.type)
+    return op.callee in (runtime.zeros_like, runtime.shadow) and _lacks(
+        atom_type(op.args[0]), op.result.type
+    )
 
 
 def _lacks(have: Type, kind: Type) -> bool:

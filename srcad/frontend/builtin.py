@@ -13,10 +13,12 @@ import math
 import operator
 import types
 import typing
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from srcad import runtime
 from srcad.errors import SourceError
 from srcad.frontend import (
     arrays,
@@ -403,6 +405,14 @@ def _copied_deeply(low: Lowering, value: Abstract, memo: dict[object, Any]) -> A
 
 
 def _new_copy(low: Lowering, value: Abstract, memo: dict[object, Any]) -> Any:
+    if isinstance(value, ObjectRef):
+        return _copied_object(low, value, memo)
+    made = _rebuilt(low, value, lambda part: _copied_deeply(low, part, memo))
+    return _copy(low, [value], {}) if made is None else made
+
+
+def _rebuilt(low: Lowering, value: Abstract, each: Callable[[Abstract], Any]) -> Any:
+    """A container of the same structure with other items; None for what has no known structure."""
     parts: tuple[Abstract, ...]
     match value:
         case ListRef() if isinstance(c := low.contents(value), Items):
@@ -411,11 +421,9 @@ def _new_copy(low: Lowering, value: Abstract, memo: dict[object, Any]) -> Any:
             parts = c.values
         case TupleRef(items=items):
             parts = items
-        case ObjectRef():
-            return _copied_object(low, value, memo)
         case _:
-            return _copy(low, [value], {})
-    copies = tuple(_copied_deeply(low, part, memo) for part in parts)
+            return None
+    copies = tuple(map(each, parts))
     if any(made is NotImplemented for made in copies):
         return NotImplemented
     match value:
@@ -426,6 +434,19 @@ def _new_copy(low: Lowering, value: Abstract, memo: dict[object, Any]) -> Any:
             assert isinstance(contents, Entries)
             return low.new_dict(dataclasses.replace(contents, values=copies))
     return dataclasses.replace(value, items=copies)
+
+
+def _stop_gradient(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
+    """Item by item; what is cut is the same object, so neither may be changed from now on."""
+    if len(args) != 1 or keywords or not isinstance(args[0], (ListRef, DictRef, TupleRef)):
+        return NotImplemented
+    low.freeze(args[0])
+    cut = functools.partial(calls.call, low, Static(runtime.stop_gradient), keywords={})
+    made = _rebuilt(low, args[0], lambda part: cut([low.read(part)]))
+    if made is None:
+        return NotImplemented
+    low.freeze(made)
+    return made
 
 
 def _cast_name(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
@@ -539,6 +560,7 @@ _HANDLERS: dict[Any, Handler] = {
     dataclasses.replace: _replace,
     copy.copy: _copy,
     copy.deepcopy: _deepcopy,
+    runtime.stop_gradient: _stop_gradient,
     inspect.isclass: static_only(inspect.isclass),
     _identity: _identity_handler,
 }

@@ -609,6 +609,12 @@ def call_expression(
     if lazily is not None:
         return lazily
     callee = evaluate(low, func)
+    if isinstance(callee, Static) and callee.value is zip:
+        match args:
+            case [gast.Starred(value=rows)] if all(k.arg for k in keywords):
+                given = evaluate_known(low, rows)
+                strict = {k.arg: evaluate(low, k.value) for k in keywords}
+                return iterables.zip_rows(low, given, strict)
     positional: list[Abstract] = []
     for arg in args:
         if isinstance(arg, gast.Starred):

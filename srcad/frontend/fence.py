@@ -223,7 +223,7 @@ REFUSED: dict[str, Refusal] = {
     ),
     "iterator class": Refusal(
         "a loop over an object whose class {name} has __next__",
-        "make its __iter__ a generator, or loop over a list",
+        "let its __iter__ return iter([...]), or loop over a list",
     ),
     "array operator": Refusal(
         "an operator between an array and a {name}, which NumPy applies to each entry,",

@@ -13,7 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from srcad.frontend import calls, comprehensions, containers, expressions, iterators, orderings
+from srcad.frontend import (
+    calls,
+    comprehensions,
+    containers,
+    expressions,
+    iterators,
+    orderings,
+    statements,
+)
 from srcad.frontend.abstract import (
     FALSE,
     NONE,
@@ -42,7 +50,7 @@ from srcad.frontend.lowering import Handler, Lowering
 from srcad.frontend.merge import as_dynamic
 from srcad.ir import Literal, Value
 from srcad.ir.infer import atom_type
-from srcad.ir.types import Array, ListType, Number, is_differentiable, rank
+from srcad.ir.types import Array, ListType, Number, TupleType, is_differentiable, rank
 
 Arguments = list[Abstract]
 Keywords = dict[str, Abstract]
@@ -61,6 +69,27 @@ def _range(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
 
 def _zip(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
     return low.new_iterator(Zip(tuple(args), keywords.get("strict", FALSE)))
+
+
+def zip_rows(low: Lowering, rows: Abstract, keywords: Keywords) -> Abstract:
+    """``zip(*rows)``: of rows that run time counts, but that are of one length, the columns."""
+    rows = iterators.consumed(low, rows)
+    kind = atom_type(low.peek(rows)) if isinstance(rows, ListRef) else None
+    row = kind.item if isinstance(kind, ListType) else None
+    if containers.items_of(low, rows) is not None or not isinstance(row, TupleType):
+        parts = tuple(containers.unpack(low, rows))
+        return low.new_iterator(Zip(parts, keywords.get("strict", FALSE)))
+    there = low.builder.apply(bool, low.atom(containers.length(low, rows)))
+    statements.require(low, there, ValueError("zip(*rows) of no rows has no columns"))
+    columns = [
+        comprehensions.transform(low, rows, partial(_item, low, Static(k)))
+        for k in range(len(row.items))
+    ]
+    return low.new_iterator(TupleRef(tuple(_tuple(low, [c], {}) for c in columns)))
+
+
+def _item(low: Lowering, index: Static, row: Abstract) -> Abstract:
+    return containers.get_item(low, row, index)
 
 
 def _enumerate(low: Lowering, args: Arguments, keywords: Keywords) -> Any:

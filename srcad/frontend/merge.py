@@ -51,6 +51,7 @@ from srcad.ir import Atom, Literal, Value, View
 from srcad.ir.core import make_dict, make_list, same_literal
 from srcad.ir.infer import atom_type
 from srcad.ir.types import (
+    NONE,
     NOTHING,
     UNKNOWN,
     Array,
@@ -376,7 +377,7 @@ def _is_maybe_there(present: list[Any]) -> bool:
     return len(kinds) == 1 and all(
         v.value is None
         if isinstance(v, Static)
-        else isinstance(v, held) or (isinstance(v, Value) and is_of_containers(v.type))
+        else isinstance(v, held) or (isinstance(v, Value) and _is_none_or_container(v.type))
         for v in present
     )
 
@@ -384,6 +385,10 @@ def _is_maybe_there(present: list[Any]) -> bool:
 def is_of_containers(kind: Type) -> bool:
     """Whether values of a type are containers at run time, or may be."""
     return isinstance(kind, (Optional, TupleType, ListType, DictType))
+
+
+def _is_none_or_container(kind: Type) -> bool:
+    return kind == NONE or is_of_containers(kind)
 
 
 def _is_nothing(value: Any) -> bool:

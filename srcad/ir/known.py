@@ -86,6 +86,29 @@ def _split_type(array: Atom, sections: Atom, axis: Atom | None = None) -> Type |
     return TupleType((Array(kind.dtype, tuple(dims)),) * count, list)
 
 
+def _split_along(axis: int) -> Callable[[Atom, Atom], Type | None]:
+    """`np.hsplit` and its kin: arrays with fewer axes are split along the first one."""
+
+    def rule(array: Atom, sections: Atom) -> Type | None:
+        along = 0 if axis == 1 and len(dims_of(atom_type(array)) or ()) == 1 else axis
+        return _split_type(array, sections, Literal(along))
+
+    return rule
+
+
+def _unstack_type(x: Atom, axis: Atom | None = None) -> Type | None:
+    """The slices of an array along an axis."""
+    kind, along = atom_type(x), 0 if axis is None else getattr(axis, "value", None)
+    if not isinstance(kind, Array) or not kind.dims or not isinstance(along, int):
+        return None
+    if not -len(kind.dims) <= along < len(kind.dims):
+        return None
+    dims = list(kind.dims)
+    count = dims.pop(along)
+    part = Array(kind.dtype, tuple(dims))
+    return TupleType((part,) * count, tuple) if isinstance(count, int) else ListType(part)
+
+
 def _list_type(*items: Atom) -> Type:
     return TupleType(tuple(map(atom_type, items)), list)
 
@@ -518,6 +541,12 @@ def _list_of(obj: Atom) -> Type | None:
     return UNKNOWN
 
 
+def _tuple_of(obj: Atom) -> Type | None:
+    """Tuples of any length have the type of lists."""
+    kind = atom_type(obj)
+    return kind if isinstance(kind, ListType) else None
+
+
 def _always(kind: Type) -> Callable[..., Type]:
     return lambda *args: kind
 
@@ -578,6 +607,10 @@ _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
     np.generic.view: _view_type,
     np.split: _split_type,
     np.array_split: _split_type,
+    np.vsplit: _split_along(0),
+    np.hsplit: _split_along(1),
+    np.dsplit: _split_along(2),
+    getattr(np, "unstack", _unstack_type): _unstack_type,  # NumPy 2.1
     core.make_tuple: _tuple_type,
     core.make_list: _list_type,
     core.make_dict: _dict_type,
@@ -597,6 +630,7 @@ _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
     builtins.str: _always(STRING),
     builtins.repr: _always(STRING),
     builtins.list: _list_of,
+    builtins.tuple: _tuple_of,
     builtins.slice: _always(Opaque("slice")),
     np.result_type: _always(Opaque("dtype")),
     np.promote_types: _always(Opaque("dtype")),
@@ -639,7 +673,9 @@ def known_type(
 ) -> Type | None:
     """The type of a call's result by rule, if there is one for it."""
     rule = _RULES.get(callee) if hashable(callee) else None
-    if rule in (_split_type, _concatenated_type) and [name for name, _ in keywords] == ["axis"]:
+    if rule in (_split_type, _concatenated_type, _unstack_type) and [
+        name for name, _ in keywords
+    ] == ["axis"]:
         return rule(*args, axis=keywords[0][1])
     if rule is None or (keywords and rule not in (_cross_type, _sorted_type)):
         return None

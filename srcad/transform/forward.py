@@ -163,7 +163,7 @@ class Pusher:
                 target, term = self.tangent(op.target), self.tangent(op.term)
                 if target is None and term is None:
                     return
-                start = self.full(b, op.target)
+                start = self.full(b, op.target, op.version.type)
                 if term is None:
                     self.set(op.version, start)
                 else:
@@ -462,6 +462,8 @@ class Pusher:
         kind = container.item if isinstance(container, (ListType, DictType)) else None
         if self.tangent(value) is not None or is_differentiable(atom_type(value)):
             return self.full(b, value, kind)
+        if isinstance(kind, (Array, ListType, TupleType)) and is_differentiable(kind):
+            return spaces.zeros(b, value, kind=kind)  # of integers, among what has derivatives
         return Literal(0.0)
 
     # ---- branches

@@ -508,7 +508,7 @@ def _is_zero(atom: Any, inner: Builder) -> bool:
     op = inner.definition(atom)
     if op is None:
         return False
-    if op.callee in (np.zeros, np.zeros_like, runtime.zeros_like):
+    if op.callee in (np.zeros, np.zeros_like, runtime.zeros_like, runtime.shadow):
         return True
     if op.callee in (make_tuple, make_list):
         return all(_is_zero(a, inner) for a in op.args)

@@ -94,7 +94,8 @@ def zeros(b: Builder, like: Atom, hint: str = "", kind: Type | None = None) -> A
             return b.apply_typed(operator.mul, (one, b.apply(len, like)), tangent_type(kind), hint)
         case DictType():
             return b.apply_typed(make_dict, (), tangent_type(kind), hint)
-    maker = runtime.shadow if isinstance(kind, Unknown) else runtime.zeros_like
+    may_be_tuple = isinstance(kind, (Unknown, ListType))
+    maker = runtime.shadow if may_be_tuple else runtime.zeros_like
     return b.apply_typed(maker, (like,), tangent_type(kind), hint)
 
 

@@ -247,6 +247,21 @@ def test_stop_gradient():
     assert srcad.jvp(lambda x: x * srcad.stop_gradient(x), (3.0,), (1.0,)) == (9.0, 3.0)
 
 
+def test_stop_gradient_of_containers():
+    cut = srcad.stop_gradient
+
+    def f(params, xs):
+        total = params["scale"] * cut(params)["scale"]
+        for fixed, x in zip(cut(xs), xs, strict=True):
+            total += fixed * x
+        first, (second, _) = cut((total, [xs[0], params]))
+        return total + first * second
+
+    gradient = srcad.grad(f, argnums=(0, 1))({"scale": 2.0, "offset": 1.0}, [3.0, 4.0])
+    assert gradient == ({"scale": 2.0, "offset": 0.0}, [3.0, 4.0])
+    assert srcad.jvp(lambda x: x * cut([x, [x]])[1][0], (3.0,), (1.0,)) == (9.0, 3.0)
+
+
 @srcad.opaque
 def settings(n):
     return n + 1

@@ -75,6 +75,23 @@ def boolean_array_times_float(x):
     return keep * x + x[keep].sum() + np.sum(keep) * x
 
 
+@case((1.5,), (np.float64(1.5),), (np.array(1.5),))
+def products_with_a_comparison_subtracted(x):
+    return x * x * x - (x > 1) * x - np.sum(x < 1)
+
+
+@case((1.5,))
+def products_with_an_integer_subtracted(x):
+    return np.sin(x) - round(x) * x - int(x) * x
+
+
+@case((1.5, 3))
+def float_products_of_integers_stay_floats(x, n):
+    u = np.array([-1.0 * n, n])
+    u[1] = x
+    return u * x
+
+
 @case((0.7,))
 def bool_of_float(x):
     return x * bool(x) + (x**2 if x else 0.0)

@@ -942,3 +942,21 @@ def inserted_and_popped_at_positions_from_the_end_or_beyond(xs, x, n):
     total = a.pop(-2) * x + a.pop(n % 3 - 3)
     del a[n % 2 - 1]
     return total + sum((k + 1) * v * v for k, v in enumerate(a))
+
+
+@case((1.6,))
+def repeated_list_of_arrays(x):
+    rows = [np.array([x, x * x]), np.array([1.0, x])] * int(2 * x)
+    fixed = [np.array([1.0, 2.0])] * int(2 * x)
+    total = rows[0][1] * rows[2][0] + rows[3][1] ** 2
+    for u in (tuple(rows), tuple(fixed)):
+        total += u[1][0] * u[0][1]
+    return total
+
+
+@case((1.6,))
+def lists_of_floats_beside_lists_of_integers(x):
+    n = int(2 * x)
+    floats, counts = [x * k for k in range(n)], [k for k in range(n)]
+    a, b = map(list, (tuple(floats), tuple(counts)))
+    return sum(a) * b[2] * a[1]

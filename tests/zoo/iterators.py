@@ -281,3 +281,13 @@ def recursion_with_containers(x):
     a, b = _pair_of_results(x, 2)
     total = _scaled_parts(((x, 1.0), 2.0), 3) + _scaled_rest(3, x, 2.0)
     return total + _scaled_entries({"a": x, "b": 2.0}, [x, 0.5], 3) + a * b
+
+
+@case(([0.7, -1.3, 2.4],))
+def columns_of_pairs(xs):
+    a, b, counts = zip(*[(x, x**2, k) for k, x in enumerate(xs)], strict=False)
+    c, d = map(list, zip(*sorted(zip(a, b))))
+    total = sum(a) * b[0] + counts[-1] * c[0] * d[1]
+    for column in zip(*[(x, 2 * x) for x in xs]):
+        total = total * xs[1] + column[0] * column[-1]
+    return total

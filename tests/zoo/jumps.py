@@ -489,3 +489,38 @@ def loop_that_may_return_in_a_branch(x):
             if x * k > 2:
                 return x * k
     return x**3
+
+
+@case((1.3,), (0.1,))
+def pair_that_a_search_finds_or_not(x):
+    found = None
+    for i in range(5):
+        if x * i > 4:
+            found = (i, x**2)
+            break
+    if found is None:
+        return x
+    i, y = found
+    return i * y
+
+
+@case((1.3,))
+def search_in_nested_loops(x):
+    found = None
+    for i in range(30):
+        for j in range(5):
+            if x * i * j > 6:
+                found = (i, j * x)
+                break
+        if found:
+            break
+    return found[0] * found[1]
+
+
+@case((1.3,))
+def list_and_dict_of_the_last_hit(x):
+    last = named = None
+    for i in range(5):
+        if x * i > 2:
+            last, named = [x * i, x], {"x": x, "hit": x**i}
+    return last[0] * named["hit"] + last[1] * named["x"]

@@ -110,6 +110,21 @@ def split_along_axes(m):
     return top * bottom + np.sum(left * right)
 
 
+@case((np.arange(6.0).reshape(2, 3) + 0.7,))
+def split_in_columns(m):
+    left, _, right = np.hsplit(m, 3)
+    total = np.sum(left * right)
+    for part in np.hsplit(m[0], 3):
+        total += np.sum(part**3)
+    return total
+
+
+@case((np.arange(6.0).reshape(2, 3) + 0.7,))
+def rows_in_a_tuple(m):
+    rows = tuple(m)
+    return np.sum(rows[0] * rows[1]) if len(rows) else 0.0
+
+
 @case((V,))
 def flips(x):
     return np.flip(x) * x + x[::-1] ** 2

@@ -48,6 +48,8 @@ def _keeps_type(
 
 
 def simplify_mul(b: Builder, x: Atom, y: Atom) -> Atom | None:
+    if any(isinstance(atom_type(a), (ListType, TupleType)) for a in (x, y)):
+        return None  # it is repeated
     for this, other in ((x, y), (y, x)):
         if (real := _made_complex(b, this)) is not None and is_complex(atom_type(other)):
             return (
@@ -58,7 +60,7 @@ def simplify_mul(b: Builder, x: Atom, y: Atom) -> Atom | None:
             if isinstance(other, Value) and b.given and is_no_mask(b, other):
                 b.unmasked.add(other)
             return other
-        if number == -1:
+        if number == -1 and _keeps_type(b, operator.mul, (x, y), other):
             return b.apply(operator.neg, other)
     protected = masked_product(b, x, y)
     if protected is not None:

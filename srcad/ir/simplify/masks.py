@@ -171,7 +171,8 @@ def is_zero(b: Builder, atom: Atom) -> bool:
     if isinstance(atom, Literal):
         return number_of(atom) == 0
     op = b.definition(atom)
-    return op is not None and op.callee in (np.zeros, np.zeros_like, runtime.zeros_like)
+    zeros = (np.zeros, np.zeros_like, runtime.zeros_like, runtime.shadow)
+    return op is not None and op.callee in zeros
 
 
 _FINITE = frozenset(
