@@ -481,6 +481,27 @@ def references(state: Mapping[Any, Any], place: int) -> int:
     return count
 
 
+def references_from(
+    keys: Iterable[Any], place: int, lookup: Callable[[Any], Any], visited: set[int]
+) -> int:
+    """How often keys, and the places they lead to, refer to a place.
+
+    ``visited``: the places that are not looked into again; it grows.
+    """
+    count = 0
+    pending = list(map(lookup, keys))
+    while pending:
+        value = pending.pop()
+        found = getattr(value, "place", None)
+        if found == place:
+            count += 1
+        elif found is not None and found not in visited:
+            visited.add(found)
+            pending.append(lookup(("place", found, "")))
+        pending.extend(parts(value))
+    return count
+
+
 def first_leaf(value: Any, state: Mapping[Any, Any]) -> Value | None:
     """The first run-time value in an abstract one."""
     match value:

@@ -388,6 +388,7 @@ def store(low: Lowering, ref: ArrayRef, index: Atom, value: Abstract) -> None:
 
 def _write(low: Lowering, ref: ArrayRef, callee: Any, index: Atom, item: Atom) -> None:
     if low.is_shared(ref.place):
+        low.require_release(low.session.releasable.get(ref.place, frozenset()))
         low.refuse(*refusal("shared array"), kind=NeedsUnroll)
     held, path = low.contents(ref), ref.path
     assert isinstance(held, Held)

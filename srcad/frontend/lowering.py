@@ -106,6 +106,14 @@ class NeedsBuffer(Exception):
         self.sites = sites
 
 
+class NeedsRelease(Exception):
+    """What goes on needs these loops to let go of what else refers to the arrays they hand on."""
+
+    def __init__(self, loops: frozenset[Any]) -> None:
+        super().__init__("an array that a loop hands on is written")
+        self.loops = loops
+
+
 class NeedsUnroll(UnsupportedSyntax):
     """Only an unrolled loop can do this; outside of one it is the error that the user sees."""
 
@@ -205,6 +213,12 @@ class Session:
     """Values that a test has shown not to be None, and what they are copies of."""
     buffers: frozenset[Any] = frozenset()
     """The expressions that make arrays that are written."""
+    released: frozenset[Any] = frozenset()
+    """The loops that let go of other names for the arrays they hand on: nothing reads them."""
+    kept: frozenset[Any] = frozenset()
+    """The loops for which that was of no use."""
+    releasable: dict[int, frozenset[Any]] = field(default_factory=dict)
+    """Frozen places, and the loops that would leave them to one name."""
     made: dict[Value, Any] = field(default_factory=dict)
     """Where the memory of arrays comes from: ``arrays.Origin``."""
     collected: dict[Value, Any] = field(default_factory=dict)
@@ -282,7 +296,14 @@ class Lowering:
 
     def site(self) -> Any:
         """What stands for the expression being evaluated, in every attempt to lower it."""
-        node = self.expression
+        return self._site_of(self.expression)
+
+    def loop_site(self) -> Any:
+        """What stands for the loop being lowered, in every attempt to lower it."""
+        place = self._site_of(self.node)
+        return None if place is None else ("loop", *place)
+
+    def _site_of(self, node: Any) -> Any:
         if node is None or not hasattr(node, "lineno"):
             return None
         ends = (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
@@ -456,6 +477,12 @@ class Lowering:
         """Refuse to change what something else may refer to."""
         kind, name = self.outside(ref.place) or ("shared container", "")
         self.refuse(*refusal(kind, name=name))
+
+    def require_release(self, loops: frozenset[Any]) -> None:
+        """Lower again if loops that have not tried it may let go of other names for arrays."""
+        fresh = loops - self.session.released - self.session.kept
+        if fresh:
+            raise NeedsRelease(fresh)
 
     def outside(self, place: int) -> tuple[str, str] | None:
         """How a change of what lives on outside of the function is refused: the kind and a name."""

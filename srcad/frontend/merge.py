@@ -9,7 +9,7 @@ form, such as two different functions, is poisoned: only reading it is an error.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Collection, Container, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,12 +41,13 @@ from srcad.frontend.abstract import (
     TupleRef,
     parts,
     references,
+    references_from,
     same_atom,
     same_steps,
     with_parts,
 )
 from srcad.frontend.fence import refusal
-from srcad.frontend.lowering import Lowering, Region, is_leaf
+from srcad.frontend.lowering import LEFT, Key, Lowering, Region, State, is_leaf
 from srcad.ir import Atom, Literal, Value, View
 from srcad.ir.core import make_dict, make_list, same_literal
 from srcad.ir.infer import atom_type
@@ -68,6 +69,39 @@ Leaf = Callable[[str, list[Atom | None], Type], Value]
 """Makes the value that paths hand over: hint, the atom of each path (None: no value), type."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Loop:
+    """A loop where what an iteration starts with and what it ends with meet.
+
+    What an iteration binds before it reads it does not count: the next one binds it anew.
+    """
+
+    site: Any
+    carried: Collection[Key]
+    outer: Collection[Key]
+    """What there is around the loop."""
+
+    @property
+    def sites(self) -> frozenset[Any]:
+        """The loop, if it can be told from others."""
+        return frozenset() if self.site is None else frozenset({self.site})
+
+    def sharing(self, low: Lowering, state: State, place: int) -> frozenset[Any] | None:
+        """Whether something else in a state may refer to a place: as for a ``Merger``."""
+
+        def lookup(key: Key) -> Any:
+            found = state.get(key)
+            return low.session.initial.get(key[1]) if found is None and key[0] == "place" else found
+
+        visited = {key[1] for key in self.carried if key[0] == "place"}
+        own = references_from(self.carried, place, lookup, visited)
+        others = [k for k in self.outer if k not in self.carried and k[0] != "place"]
+        if self.site in low.session.released:  # it lets go of the others, and is not asked again
+            return frozenset() if own > 1 else None
+        shared = own > 1 or references_from(others, place, lookup, visited) > 0
+        return self.sites if shared else None
+
+
 @dataclass(eq=False)
 class Merger:
     """Merges values of several paths.
@@ -85,6 +119,8 @@ class Merger:
     """Whether a side is an attempt that will be discarded: its places do not outlive it."""
     renewed: Container[int] = ()
     """Places that stand for something else where paths have met: what they are now is copied."""
+    loop: Loop | None = None
+    """The loop that hands the values on, if it is one."""
     spent: set[int] = field(default_factory=set)
     """Places that nothing refers to any more: what they held is in a place made here."""
 
@@ -207,7 +243,11 @@ class Merger:
     def handed_over(self, side: int, value: Abstract) -> Atom:
         """A value at the end of one path, of which nothing is changed from then on."""
         with self.low.inside(self.sides[side]):
+            before = set(self.low.session.frozen)
             self.low.freeze(value)
+            if self.loop is not None:
+                for place in self.low.session.frozen - before:
+                    self._freeze(place, self.loop.sites)
             return self.low.atom(value)
 
     def _path(self, paths: list[Any]) -> tuple[View, ...]:
@@ -290,15 +330,28 @@ class Merger:
         )
         self.low.restate(ref, merged)
         sources = [(self.sides[k], v) for k, v in enumerate(values) if v is not None]
-        if any(
-            references(side.state, v.place) > 1 or self.low.is_shared(v.place)
-            for side, v in sources
-        ):
-            self.low.freeze(ref)
-            self.low.session.frozen.update(v.place for _, v in sources)
+        shared = [self._sharing(side.state, v) for side, v in sources]
+        if any(s is not None for s in shared):
+            loops = [s for s in shared if s is not None]
+            common = frozenset[Any]() if frozenset() in loops else frozenset[Any]().union(*loops)
+            for place in (ref.place, *(v.place for _, v in sources)):
+                self._freeze(place, common)
         else:
             self.spent.update(v.place for _, v in sources)
         return ref
+
+    def _freeze(self, place: int, loops: frozenset[Any]) -> None:
+        self.low.session.frozen.add(place)
+        self.low.session.releasable[place] = loops
+
+    def _sharing(self, state: State, ref: Any) -> frozenset[Any] | None:
+        """Whether something else may refer to a place: the loops that could let go of that."""
+        session = self.low.session
+        if self.low.is_shared(ref.place):
+            return session.releasable.get(ref.place, frozenset())
+        if self.loop is None or not isinstance(ref, ArrayRef):
+            return frozenset() if references(state, ref.place) > 1 else None
+        return self.loop.sharing(self.low, state, ref.place)
 
     def merge_contents(self, contents: list[Any], hint: str, name: str = "") -> Any:
         """What a place holds, of what it holds on each path; ``name`` is that of the container."""
@@ -419,6 +472,20 @@ def _same(a: Any, b: Any) -> bool:
     if isinstance(a, Static) and isinstance(b, Static):
         return same_literal(a.value, b.value)
     return a is b
+
+
+def relocated(value: Any, places: Mapping[int, int | None]) -> Any:
+    """An abstract value or contents with the places of arrays replaced; None: it is in none."""
+    match value:
+        case ArrayRef(place=place, path=path) if place in places:
+            moved = places[place]
+            return LEFT if moved is None else ArrayRef(moved, path)
+        case TupleRef() | Items() | Entries() | Fields():
+            return with_parts(value, (relocated(p, places) for p in parts(value)))
+        case MaybeUnbound(name=name, value=inner):
+            found = relocated(inner, places)
+            return found if isinstance(found, Poison) else MaybeUnbound(name, found)
+    return LEFT if any(relocated(p, places) is not p for p in parts(value)) else value
 
 
 def substitute(value: Any, mapping: dict[Value, Any]) -> Any:
