@@ -202,6 +202,8 @@ class Poison:
 
     message: str
     hint: str
+    releases: frozenset[Any] = frozenset()
+    """The statements after which it could be followed: see ``NeedsRelease``."""
 
 
 @immutable

@@ -137,7 +137,7 @@ def _lower_loop(
         low.state.pop(("flag", low.frame.number, name), None)
     before, mark = low.state, low.builder.mark()
     since = min((t.serial - 1 for t in targets), default=Value("", BOOL).serial)
-    context = LoopContext(assigned, before, low.session.frames, since, low.loop_site())
+    context = LoopContext(assigned, before, low.session.frames, since, low.statement_site())
     ends: dict[Key, Region] = {}
     for key in sorted(assigned):
         if key in before:
@@ -181,7 +181,7 @@ def _plan(low: Lowering, context: LoopContext, ends: dict[Key, Region]) -> LoopP
         plan.params.append(param)
         plan.kinds[param] = kind
         init = atoms[0]
-        arrays.handed_on(low, param, tuple(atoms))
+        arrays.handed_on(low, param, tuple(atoms), context.site)
         plan.inits.append(UNDEFINED if init is None else init)
         return param
 
@@ -201,13 +201,14 @@ def _plan(low: Lowering, context: LoopContext, ends: dict[Key, Region]) -> LoopP
         start = outer.get(key)
         if end is None:
             merger = Merger(low, [here], leaf, force=True, force_constants=True, loop=loop)
+            merger.site = context.site
             if start is None:
                 plan.state[key] = MaybeUnbound(key[2], leaf(key[2], [None], NOTHING))
                 continue
             merged = merge_key(merger, key, [start])
         else:
             merger = Merger(low, [here, end], leaf, force=True, force_constants=True, again=True)
-            merger.loop = loop
+            merger.loop, merger.site = loop, context.site
             merged = merge_key(merger, key, [start, end.state.get(key)])
         plan.state[key] = merged
         spent |= merger.spent

@@ -138,7 +138,7 @@ def _lower(
     library: Library,
     exact: bool,
 ) -> Lowered:
-    """Lower, again for each array that is written, and each loop that is to let go of names."""
+    """Lower, again for each array that is written, and each place that is to let go of names."""
     none: frozenset[Any] = frozenset()
     buffers = released = kept = none
     while True:
@@ -147,7 +147,7 @@ def _lower(
         except NeedsBuffer as found:
             buffers |= found.sites
         except NeedsRelease as asked:
-            released |= asked.loops
+            released |= asked.sites
         except SourceError:
             if not released:
                 raise
@@ -161,11 +161,11 @@ def _lower_with(
     library: Library,
     exact: bool,
     buffers: frozenset[Any],
-    loops: tuple[frozenset[Any], frozenset[Any]],
+    sites: tuple[frozenset[Any], frozenset[Any]],
 ) -> Lowered:
     importer = Importer(exact, {name for name, _ in (*args, *keywords)})
     prelude = Builder(None, exact=exact)
-    released, kept = loops
+    released, kept = sites
     session = Session(
         library, exact, prelude, importer, buffers=buffers, released=released, kept=kept
     )

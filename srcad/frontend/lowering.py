@@ -107,11 +107,15 @@ class NeedsBuffer(Exception):
 
 
 class NeedsRelease(Exception):
-    """What goes on needs these loops to let go of what else refers to the arrays they hand on."""
+    """An array is written of which these statements have made one of several: lower again.
 
-    def __init__(self, loops: frozenset[Any]) -> None:
-        super().__init__("an array that a loop hands on is written")
-        self.loops = loops
+    A loop then lets go of what else refers to the arrays it hands on; an ``if`` takes what follows
+    it into its branches, and lets go of the names that are different arrays at their ends.
+    """
+
+    def __init__(self, sites: frozenset[Any]) -> None:
+        super().__init__("an array that may be one of several is written")
+        self.sites = sites
 
 
 class NeedsUnroll(UnsupportedSyntax):
@@ -214,11 +218,13 @@ class Session:
     buffers: frozenset[Any] = frozenset()
     """The expressions that make arrays that are written."""
     released: frozenset[Any] = frozenset()
-    """The loops that let go of other names for the arrays they hand on: nothing reads them."""
+    """The loops and branches that let go of names: see ``NeedsRelease``."""
     kept: frozenset[Any] = frozenset()
-    """The loops for which that was of no use."""
+    """Those for which that was of no use."""
     releasable: dict[int, frozenset[Any]] = field(default_factory=dict)
-    """Frozen places, and the loops that would leave them to one name."""
+    """Frozen places, and the loops and branches that would leave them to one name."""
+    copies: int = 1
+    """How often what is being lowered is there, in branches that took it along."""
     made: dict[Value, Any] = field(default_factory=dict)
     """Where the memory of arrays comes from: ``arrays.Origin``."""
     collected: dict[Value, Any] = field(default_factory=dict)
@@ -298,10 +304,10 @@ class Lowering:
         """What stands for the expression being evaluated, in every attempt to lower it."""
         return self._site_of(self.expression)
 
-    def loop_site(self) -> Any:
-        """What stands for the loop being lowered, in every attempt to lower it."""
+    def statement_site(self) -> Any:
+        """What stands for the statement being lowered, in every attempt to lower it."""
         place = self._site_of(self.node)
-        return None if place is None else ("loop", *place)
+        return None if place is None else ("statement", *place)
 
     def _site_of(self, node: Any) -> Any:
         if node is None or not hasattr(node, "lineno"):
@@ -478,9 +484,9 @@ class Lowering:
         kind, name = self.outside(ref.place) or ("shared container", "")
         self.refuse(*refusal(kind, name=name))
 
-    def require_release(self, loops: frozenset[Any]) -> None:
-        """Lower again if loops that have not tried it may let go of other names for arrays."""
-        fresh = loops - self.session.released - self.session.kept
+    def require_release(self, sites: frozenset[Any]) -> None:
+        """Lower again if loops or branches that have not tried it may let go of names."""
+        fresh = sites - self.session.released - self.session.kept
         if fresh:
             raise NeedsRelease(fresh)
 

@@ -81,11 +81,6 @@ class Loop:
     outer: Collection[Key]
     """What there is around the loop."""
 
-    @property
-    def sites(self) -> frozenset[Any]:
-        """The loop, if it can be told from others."""
-        return frozenset() if self.site is None else frozenset({self.site})
-
     def sharing(self, low: Lowering, state: State, place: int) -> frozenset[Any] | None:
         """Whether something else in a state may refer to a place: as for a ``Merger``."""
 
@@ -96,10 +91,14 @@ class Loop:
         visited = {key[1] for key in self.carried if key[0] == "place"}
         own = references_from(self.carried, place, lookup, visited)
         others = [k for k in self.outer if k not in self.carried and k[0] != "place"]
-        if self.site in low.session.released:  # it lets go of the others, and is not asked again
+        if self.released(low):  # it lets go of the others, and is not asked again
             return frozenset() if own > 1 else None
         shared = own > 1 or references_from(others, place, lookup, visited) > 0
-        return self.sites if shared else None
+        return frozenset({self.site}) if shared else None
+
+    def released(self, low: Lowering) -> bool:
+        """Whether it lets go of other names for the arrays it hands on."""
+        return self.site in low.session.released
 
 
 @dataclass(eq=False)
@@ -121,6 +120,10 @@ class Merger:
     """Places that stand for something else where paths have met: what they are now is copied."""
     loop: Loop | None = None
     """The loop that hands the values on, if it is one."""
+    site: Any = None
+    """What stands for the statement after which paths meet."""
+    lets_go: bool = False
+    """Whether arrays that differ are let go of: nothing reads them where paths have met."""
     spent: set[int] = field(default_factory=set)
     """Places that nothing refers to any more: what they held is in a place made here."""
 
@@ -153,7 +156,7 @@ class Merger:
         partial = len(present) < len(values)
         for value in present:
             if isinstance(value, Poison):
-                return value
+                return self._still_poison(value)
         if all(map(is_leaf, present)):
             keep = not self.force_constants if isinstance(first, Static) else not self.force
             if keep and not partial and all(_same(first, v) for v in present[1:]):
@@ -233,7 +236,7 @@ class Merger:
                 return ArrayRef(first.place, self._path([v and v.path for v in values]))
         if whole and not any(v.path for v in present):
             return self._places(values, hint)
-        return self._handed_over(values, hint)
+        return self._let_go(hint) if self.lets_go else self._handed_over(values, hint)
 
     def _handed_over(self, values: list[Any], hint: str) -> Abstract:
         """One run-time value for several."""
@@ -245,9 +248,8 @@ class Merger:
         with self.low.inside(self.sides[side]):
             before = set(self.low.session.frozen)
             self.low.freeze(value)
-            if self.loop is not None:
-                for place in self.low.session.frozen - before:
-                    self._freeze(place, self.loop.sites)
+            for place in self.low.session.frozen - before:
+                self._freeze(place, self._sites)
             return self.low.atom(value)
 
     def _path(self, paths: list[Any]) -> tuple[View, ...]:
@@ -305,6 +307,19 @@ class Merger:
             return Poison(*refusal("kind change", name=what, one=names[0], other=names[-1]))
         return self.leaf(hint, atoms, kind)
 
+    def _let_go(self, hint: str) -> Poison:
+        return Poison(
+            f"which array {hint or 'this'} is depends on data: it differs between paths",
+            "use it inside each branch",
+            self._sites,
+        )
+
+    def _still_poison(self, value: Poison) -> Poison:
+        """What has been let go of would be known if the paths stayed apart here too."""
+        if not value.releases or self.loop is not None:
+            return value
+        return Poison(value.message, value.hint, value.releases | self._sites)
+
     def _poison(self, hint: str) -> Poison:
         return Poison(
             f"which object {hint or 'this'} is depends on data: it differs between paths",
@@ -332,6 +347,8 @@ class Merger:
         sources = [(self.sides[k], v) for k, v in enumerate(values) if v is not None]
         shared = [self._sharing(side.state, v) for side, v in sources]
         if any(s is not None for s in shared):
+            if self.lets_go and isinstance(ref, ArrayRef):
+                return self._let_go(hint)
             loops = [s for s in shared if s is not None]
             common = frozenset[Any]() if frozenset() in loops else frozenset[Any]().union(*loops)
             for place in (ref.place, *(v.place for _, v in sources)):
@@ -339,6 +356,11 @@ class Merger:
         else:
             self.spent.update(v.place for _, v in sources)
         return ref
+
+    @property
+    def _sites(self) -> frozenset[Any]:
+        """Where paths meet, if that can be told from other places."""
+        return frozenset() if self.site is None else frozenset({self.site})
 
     def _freeze(self, place: int, loops: frozenset[Any]) -> None:
         self.low.session.frozen.add(place)
@@ -350,7 +372,7 @@ class Merger:
         if self.low.is_shared(ref.place):
             return session.releasable.get(ref.place, frozenset())
         if self.loop is None or not isinstance(ref, ArrayRef):
-            return frozenset() if references(state, ref.place) > 1 else None
+            return self._sites if references(state, ref.place) > 1 else None
         return self.loop.sharing(self.low, state, ref.place)
 
     def merge_contents(self, contents: list[Any], hint: str, name: str = "") -> Any:

@@ -1187,3 +1187,83 @@ def a_view_of_what_takes_turns(x, s):
         inner += v[1:-1]
     inner[0] = v[0]
     return u * v
+
+
+# ---- names that are one of several arrays, by data
+
+
+@case((V, W, S), (V, W, -S))
+def either_of_two(x, y, s):
+    u, v = 2.0 * x, 3.0 * y
+    target = u if s > 0 else v
+    target[1:] = x[:-1] * v[1:] * s
+    target *= 1.5
+    return u * v + target
+
+
+@case((V, W, S), (V, W, -S), (V, W, 0.1))
+def one_of_three(x, y, s):
+    u, v, w = 2.0 * x, 3.0 * y, x * y
+    if s > 0.5:
+        target, source = u, v
+    elif s > 0:
+        target, source = v, w
+    else:
+        target = w
+        source = u
+    target[0] = s * source[1]
+    part = target[1:]
+    part *= source[:-1]
+    return u * v + w
+
+
+@case((V, W))
+def larger_and_smaller_in_a_loop(x, y):
+    u, v = 2.0 * x, 3.0 * y
+    for s in x:
+        if u[0] > v[0]:
+            high, low = u, v
+        else:
+            high, low = v, u
+        high[0] *= 0.5
+        low[1:3] += s * high[:2]
+        if s > 2.0:
+            break
+        high[4] = low[0]
+    return u * v
+
+
+@case((V, W, S), (V, W, -S))
+def an_argument_or_the_other(x, y, s):
+    if s > 0:
+        x = y
+    x[0] = s * x[1]
+    y[1] += s
+    return x * y
+
+
+@case((M, S))
+def rows_of_two_arrays(m, s):
+    u, v = m.copy(), m * m
+    k = 0
+    for w in m[0]:
+        r = u[k] if w > 0 else v[:, k]
+        r[1:] = s * r[:-1]
+        k += 1
+    return u * v
+
+
+@case((V, S), (V, -S))
+def its_copy_or_itself(x, s):
+    u = 2.0 * x
+    v = u if s > 0 else u.copy()
+    v[0] = s
+    return u * v
+
+
+@case((V, S), (V, -S))
+def from_one_end_or_the_other(x, s):
+    u = 2.0 * x
+    v = u[1:] if s > 0 else u[:-1]
+    v[1:] = v[:-1] * s
+    return u * u
