@@ -107,6 +107,7 @@ GOLDENS = [
     ),
     Golden(primals.flat_view_scaled, "grad", (M, 1.5), argnums=(0, 1)),
     Golden(primals.two_buffers, "grad", (X, X[::-1].copy(), 3), (0, 1)),
+    Golden(primals.three_buffers, "grad", (X, 0.3, 3)),
     Golden(primals.rules_reductions, "grad", (M, X[:3].copy(), X[:2].copy())),
     Golden(primals.rules_reductions, "jvp", (M, X[:3].copy(), X[:2].copy()), direction=DIRECTION),
     Golden(primals.rules_norms, "grad", (M, X[:2].copy()), (0, 1)),

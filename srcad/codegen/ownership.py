@@ -18,6 +18,7 @@ from enum import Enum, auto
 
 import numpy as np
 
+from srcad.codegen.disjoint import Disjoint
 from srcad.codegen.liveness import Liveness
 from srcad.codegen.memory import Memory, has_memory
 from srcad.codegen.survey import Survey
@@ -73,6 +74,7 @@ class Ownership:
         self.survey = survey
         self.memory = memory
         self.liveness = liveness
+        self.disjoint = Disjoint(survey, memory)
         self._in_place: dict[Accumulate | Update, bool] = {}
         self._carried: dict[Value, tuple[For, int]] = {}
         """The loop that a parameter is carried through, and its place in what is carried."""
@@ -100,7 +102,9 @@ class Ownership:
         if not self.memory.sees(alive, own):
             return True
         made = self._made_since(target, number[op.version])
-        return made is not None and not self.memory.sees_since(made[0], alive, made[1])
+        if made is not None and not self.memory.sees_since(made[0], alive, made[1]):
+            return True
+        return self.disjoint.from_all(target, alive)
 
     def _made_since(self, target: Value, end: int) -> tuple[int, int] | None:
         """Since when the memory of a target is there, and its roots; None if older has got it.

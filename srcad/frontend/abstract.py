@@ -202,6 +202,8 @@ class Poison:
 
     message: str
     hint: str
+    releases: frozenset[Any] = frozenset()
+    """The statements after which it could be followed: see ``NeedsRelease``."""
 
 
 @immutable
@@ -477,6 +479,27 @@ def references(state: Mapping[Any, Any], place: int) -> int:
         value = pending.pop()
         if getattr(value, "place", None) == place:
             count += 1
+        pending.extend(parts(value))
+    return count
+
+
+def references_from(
+    keys: Iterable[Any], place: int, lookup: Callable[[Any], Any], visited: set[int]
+) -> int:
+    """How often keys, and the places they lead to, refer to a place.
+
+    ``visited``: the places that are not looked into again; it grows.
+    """
+    count = 0
+    pending = list(map(lookup, keys))
+    while pending:
+        value = pending.pop()
+        found = getattr(value, "place", None)
+        if found == place:
+            count += 1
+        elif found is not None and found not in visited:
+            visited.add(found)
+            pending.append(lookup(("place", found, "")))
         pending.extend(parts(value))
     return count
 

@@ -72,6 +72,8 @@ class Origin:
     """The values of several paths, of which it is one."""
     owner: str = ""
     """The name of the object outside the function that it belongs to."""
+    releases: frozenset[Any] = frozenset()
+    """The statements that would leave the paths apart: see ``NeedsRelease``."""
     recursion: str = ""
     """The name of the recursive function that it is handed to."""
 
@@ -212,6 +214,7 @@ def written(low: Lowering, value: Abstract) -> NoReturn:
         if source is not None and source.recursion:
             low.refuse(*refusal("recursive write", name=source.recursion))
     become_buffers(low, value)
+    low.require_release(_releases(low, value))
     if _sites(low, value):
         low.refuse(*refusal("shared array"), kind=NeedsUnroll)
     is_array = isinstance(value, Value) and isinstance(value.type, Array)
@@ -254,7 +257,16 @@ def _sites(low: Lowering, value: Abstract) -> dict[Any, None] | None:
     return found
 
 
-def _sources(low: Lowering, value: Abstract) -> list[Origin | None]:
+def _releases(low: Lowering, value: Abstract) -> frozenset[Any]:
+    """The statements that have made an array one of several."""
+    found: set[Any] = set()
+    _sources(low, value, found)
+    return frozenset(found)
+
+
+def _sources(
+    low: Lowering, value: Abstract, releases: set[Any] | None = None
+) -> list[Origin | None]:
     """Where the memory of an array comes from, through views and on all paths."""
     found: list[Origin | None] = []
     seen: set[Value] = set()
@@ -272,6 +284,8 @@ def _sources(low: Lowering, value: Abstract) -> list[Origin | None]:
             continue
         op = low.builder.definition(atom)
         origin = low.session.made.get(atom) or (None if op is None else Origin(None, op))
+        if origin is not None and releases is not None:
+            releases |= origin.releases
         if origin is not None and origin.merged:
             work += [a for a in origin.merged if isinstance(a, Value)]
         elif origin is not None and isinstance(origin.op, Apply) and (shared := views(origin.op)):
@@ -281,11 +295,14 @@ def _sources(low: Lowering, value: Abstract) -> list[Origin | None]:
     return found
 
 
-def handed_on(low: Lowering, value: Value, atoms: tuple[Atom | None, ...]) -> None:
-    """Note the values of several paths that one value stands for."""
+def handed_on(
+    low: Lowering, value: Value, atoms: tuple[Atom | None, ...], site: Any = None
+) -> None:
+    """Note the values of several paths that one value stands for, and where they have met."""
     if holds_arrays(value.type):
         merged = tuple(a for a in atoms if a is not None)
-        low.session.made[value] = Origin(None, merged=merged)
+        releases = frozenset[Any]() if site is None else frozenset({site})
+        low.session.made[value] = Origin(None, merged=merged, releases=releases)
 
 
 # ---- reading and viewing
@@ -388,6 +405,7 @@ def store(low: Lowering, ref: ArrayRef, index: Atom, value: Abstract) -> None:
 
 def _write(low: Lowering, ref: ArrayRef, callee: Any, index: Atom, item: Atom) -> None:
     if low.is_shared(ref.place):
+        low.require_release(low.session.releasable.get(ref.place, frozenset()))
         low.refuse(*refusal("shared array"), kind=NeedsUnroll)
     held, path = low.contents(ref), ref.path
     assert isinstance(held, Held)

@@ -22,6 +22,9 @@ Thunk = Callable[[Callable[[], None] | None], bool | None]
 """A statement to lower; given what follows it, it may lower that too and say so by True."""
 
 
+_COPIES = 8
+"""How often statements may be there in branches that take them along."""
+
 # ---- sequences and branches
 
 
@@ -101,10 +104,38 @@ def branch(
     return consumed
 
 
+def branch_apart(
+    low: Lowering,
+    test: Atom,
+    then: list[Thunk],
+    orelse: list[Thunk],
+    rest: Callable[[], None],
+) -> bool:
+    """Lower an ``if`` with what follows it in both of its branches."""
+
+    def side(thunks: list[Thunk]) -> Callable[[], None]:
+        return partial(run_sequence, low, [*thunks, lambda _: rest()])
+
+    low.session.copies *= 2
+    try:
+        branch(low, test, side(then), side(orelse))
+    finally:
+        low.session.copies //= 2
+    return True
+
+
+def stays_apart(low: Lowering) -> bool:
+    """Whether what follows the statement being lowered is to be in its branches."""
+    session = low.session
+    return session.copies < _COPIES and low.statement_site() in session.released
+
+
 def join_regions(
     low: Lowering, regions: list[Region]
 ) -> tuple[tuple[Value, ...], list[tuple[Atom, ...]]]:
     """Merge the states at the ends of regions into the current one; what they have to yield."""
+    site = low.statement_site()
+    lets_go = site in low.session.released
     alive = [k for k, r in enumerate(regions) if not r.dead]
     if not alive:
         low.dead = True
@@ -115,7 +146,7 @@ def join_regions(
     def leaf(hint: str, atoms: list[Atom | None], kind: Type) -> Value:
         result = Value(hint, kind)
         results.append(result)
-        arrays.handed_on(low, result, tuple(atoms))
+        arrays.handed_on(low, result, tuple(atoms), site)
         found = dict(zip(alive, atoms, strict=True))
         for k, column in enumerate(yields):
             atom = found.get(k)
@@ -123,7 +154,7 @@ def join_regions(
         return result
 
     sides = [regions[k] for k in alive]
-    merger = Merger(low, sides, leaf, force=len(alive) < len(regions))
+    merger = Merger(low, sides, leaf, force=len(alive) < len(regions), site=site)
     base = dict(low.state)
     changed = changed_keys(base, [s.state for s in sides])
     for key in sorted(changed, key=_is_place):  # variables first: they may leave places behind
@@ -137,6 +168,7 @@ def join_regions(
         if first is not None and all(v is first for v in values):
             low.state[key] = first
         else:
+            merger.lets_go = lets_go and key[0] == "variable" and key[2] != RETURN
             low.state[key] = merge_key(merger, key, values)
     return tuple(results), [tuple(column) for column in yields]
 

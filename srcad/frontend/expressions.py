@@ -220,6 +220,7 @@ def load(low: Lowering, name: str, node: Any = None) -> Abstract:
                 low.state[key] = found
                 return found
             if isinstance(value, Poison):
+                low.require_release(value.releases)
                 low.refuse(value.message, value.hint, node)
             found_: Abstract = value
             return found_

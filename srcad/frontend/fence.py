@@ -58,7 +58,7 @@ REFUSED: dict[str, Refusal] = {
     # Met in lowering: writes.
     "index write": Refusal(
         "writing into an array whose memory srcad cannot trace",
-        "write into a copy: np.copy(x)",
+        "write into a copy: np.copy(x), or keep the rows of a list in an array: np.array(rows)",
     ),
     "object write": Refusal(
         "writing into an object whose type is known at run time only",
@@ -98,7 +98,7 @@ REFUSED: dict[str, Refusal] = {
     ),
     "shared container": Refusal(
         "changing a list, dict or object that something else may also refer to",
-        "change a copy of it: list(xs), dict(d), copy.copy(obj)",
+        "change a copy of it: list(xs), dict(d), copy.copy(obj), and store that: rows[i] = row",
     ),
     "container outside": Refusal(
         "changing '{name}', which exists outside the function,",

@@ -35,7 +35,15 @@ from srcad.frontend.abstract import (
 from srcad.frontend.control import branch, changed_keys, merge_key
 from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import EXITS, Key, Lowering, NeedsUnroll, Region, State, is_leaf
-from srcad.frontend.merge import Merger, as_dynamic, count_of, is_of_containers, substitute
+from srcad.frontend.merge import (
+    Loop,
+    Merger,
+    as_dynamic,
+    count_of,
+    is_of_containers,
+    relocated,
+    substitute,
+)
 from srcad.ir import (
     UNDEFINED,
     Atom,
@@ -76,7 +84,11 @@ class LoopContext:
     """How many activations of functions there were before the loop."""
     since: int
     """The serial number of the last value made before the loop."""
+    site: Any = None
+    """What stands for the loop in every attempt to lower it."""
     carried: dict[Key, Any] = field(default_factory=dict)
+    renewed: set[Key] = field(default_factory=set)
+    """Variables of arrays that each iteration binds anew, as far as is known."""
 
 
 @dataclass(eq=False)
@@ -125,18 +137,21 @@ def _lower_loop(
         low.state.pop(("flag", low.frame.number, name), None)
     before, mark = low.state, low.builder.mark()
     since = min((t.serial - 1 for t in targets), default=Value("", BOOL).serial)
-    context = LoopContext(assigned, before, low.session.frames, since)
+    context = LoopContext(assigned, before, low.session.frames, since, low.statement_site())
     ends: dict[Key, Region] = {}
     for key in sorted(assigned):
         if key in before:
-            context.carried[key] = None
+            if context.site in low.session.released and _is_array(before[key]):
+                context.renewed.add(key)
+            else:
+                context.carried[key] = None
     low.loops.append(context)
     try:
         frozen = set(low.session.frozen)
-        for _ in range(_PASSES):
+        for _ in range(_PASSES + len(context.renewed)):
             low.builder.rewind(mark)
             low.state = dict(before)
-            low.session.frozen = set(frozen)
+            low.session.frozen = frozen | _made_within(low, before)
             plan = _plan(low, context, ends)
             try:
                 if _attempt(low, context, ends, plan, body, test, streams, targets):
@@ -145,8 +160,11 @@ def _lower_loop(
                 if retry.loop is not context:
                     raise
                 context.carried[retry.key] = None
+                context.renewed.discard(retry.key)
     finally:
         low.loops.pop()
+    if context.site is not None:
+        low.require_release(frozenset({context.site}))
     low.refuse(
         *refusal("changing types"),
         kind=NeedsUnroll,
@@ -163,10 +181,13 @@ def _plan(low: Lowering, context: LoopContext, ends: dict[Key, Region]) -> LoopP
         plan.params.append(param)
         plan.kinds[param] = kind
         init = atoms[0]
-        arrays.handed_on(low, param, tuple(atoms))
+        arrays.handed_on(low, param, tuple(atoms), context.site)
         plan.inits.append(UNDEFINED if init is None else init)
         return param
 
+    for key in context.renewed:
+        del plan.state[key]
+    loop = Loop(context.site, tuple(context.carried), tuple(plan.before))
     here = Region(low.builder, low.state, False)
     outer = dict(low.state)
     spent: set[int] = set()
@@ -179,13 +200,15 @@ def _plan(low: Lowering, context: LoopContext, ends: dict[Key, Region]) -> LoopP
         end = ends.get(key)
         start = outer.get(key)
         if end is None:
-            merger = Merger(low, [here], leaf, force=True, force_constants=True)
+            merger = Merger(low, [here], leaf, force=True, force_constants=True, loop=loop)
+            merger.site = context.site
             if start is None:
                 plan.state[key] = MaybeUnbound(key[2], leaf(key[2], [None], NOTHING))
                 continue
             merged = merge_key(merger, key, [start])
         else:
             merger = Merger(low, [here, end], leaf, force=True, force_constants=True, again=True)
+            merger.loop, merger.site = loop, context.site
             merged = merge_key(merger, key, [start, end.state.get(key)])
         plan.state[key] = merged
         spent |= merger.spent
@@ -193,7 +216,21 @@ def _plan(low: Lowering, context: LoopContext, ends: dict[Key, Region]) -> LoopP
     for key, value in low.state.items():
         if key not in outer:
             plan.state[key] = value
+    for place in spent:  # what else refers to them has been let go of
+        for held in (context.carried, plan.state, plan.before):
+            held.pop(("place", place, ""), None)
     return plan
+
+
+def _made_within(low: Lowering, before: State) -> set[int]:
+    """The frozen places of earlier attempts: what is handed on from them is shared too."""
+    initial = low.session.initial
+    return {p for p in low.session.frozen if ("place", p, "") not in before and p not in initial}
+
+
+def _is_array(value: Any) -> bool:
+    """Whether a variable is an array, or may be one, whose memory is written."""
+    return isinstance(value.value if isinstance(value, MaybeUnbound) else value, ArrayRef)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -279,6 +316,9 @@ def _attempt(
                 ends[key] = region
             return False
         left = fitting.left
+        for key in fresh:
+            region.state[key] = relocated(region.state.get(key), fitting.places())
+        fresh = [k for k in fresh if k not in context.renewed]
     params, inits = list(plan.params), list(plan.inits)
     exports = _exports(low, region, context.since, fresh, left, params, inits, yields)
     results = tuple(Value(p.hint, name_sizes(plan.kinds.get(p, p.type))) for p in params)
@@ -341,6 +381,11 @@ def _take_over(
             low.state[key] = substitute(value, mapping)
     for key, value in exports.items():
         low.state[key] = substitute(value, mapping)
+    for key in context.renewed:
+        low.state[key] = Poison(
+            f"what '{key[2]}' is after the loop depends on whether it has been run",
+            "use another name after the loop",
+        )
 
 
 def _endless(low: Lowering) -> None:
@@ -414,10 +459,17 @@ class _Fit:
     yields: list[Atom]
     left: set[int] = field(default_factory=set)
     """Places that their variable leaves for another object: they stand for that one from now on."""
+    moved: dict[int, int] = field(default_factory=dict)
+    """Places of arrays in the end of an iteration, and the places they stand in after it."""
 
     def __post_init__(self) -> None:
         self.order = {param: k for k, param in enumerate(self.plan.params)}
         self.yields[:] = list(self.plan.params)
+
+    def places(self) -> dict[int, int | None]:
+        """Where the arrays of moved places are after the loop; None: nothing carried has them."""
+        lost = dict.fromkeys(p for p in self.moved.values() if p not in self.moved)
+        return {**self.moved, **lost}
 
     def fits(self, key: Key) -> bool:
         start, end = self.plan.state.get(key), self.region.state.get(key)
@@ -440,6 +492,9 @@ class _Fit:
             return False
         if isinstance(start, Value) and start in self.order:
             if isinstance(end, (TupleRef, ListRef, DictRef)) and is_of_containers(start.type):
+                merger = Merger(self.low, [self.region], lambda *_: Value("", OBJECT))
+                return self.put(start, merger.handed_over(0, end))
+            if isinstance(end, ArrayRef) and self.is_read_only(end.place):
                 merger = Merger(self.low, [self.region], lambda *_: Value("", OBJECT))
                 return self.put(start, merger.handed_over(0, end))
             if not is_leaf(end):
@@ -466,6 +521,7 @@ class _Fit:
                     return False  # bound to another object: the variable needs a place of its own
                 if start != end:
                     shared = references(self.region.state, end.place) > 1
+                    shared = shared or self.low.is_shared(end.place)
                     if shared and start.place not in self.low.session.frozen:
                         return False  # merging says that it must not change
                     self.left.add(start.place)
@@ -476,6 +532,9 @@ class _Fit:
                     return self.path(start, end)
                 if ("place", start.place, "") in self.plan.before or start.path or end.path:
                     return False
+                if self.low.is_shared(end.place) and not self.low.is_shared(start.place):
+                    return False
+                self.moved[end.place] = start.place
                 held = self.low.held_in(self.plan.state, start.place)
                 return self.contents(held, self.low.held_in(self.region.state, end.place))
             case Closure(), Closure():
@@ -487,6 +546,11 @@ class _Fit:
                     )
                 )
         return bool(start == end)
+
+    def is_read_only(self, place: int) -> bool:
+        """Whether no iteration writes into a place, or only the one that made it."""
+        frozen = self.low.session.frozen
+        return place in frozen or ("place", place, "") not in self.plan.state
 
     def path(self, start: ArrayRef, end: ArrayRef) -> bool:
         """Whether the view at the end of an iteration is that at its start, up to indices."""

@@ -23,6 +23,7 @@ from srcad.frontend.lowering import (
     Lowering,
     NeedsBuffer,
     NeedsExact,
+    NeedsRelease,
     NeedsUnroll,
     Session,
     Unreachable,
@@ -137,13 +138,20 @@ def _lower(
     library: Library,
     exact: bool,
 ) -> Lowered:
-    """Lower, again for each array that turns out to be written."""
-    buffers: frozenset[Any] = frozenset()
+    """Lower, again for each array that is written, and each place that is to let go of names."""
+    none: frozenset[Any] = frozenset()
+    buffers = released = kept = none
     while True:
         try:
-            return _lower_with(function, args, keywords, library, exact, buffers)
+            return _lower_with(function, args, keywords, library, exact, buffers, (released, kept))
         except NeedsBuffer as found:
             buffers |= found.sites
+        except NeedsRelease as asked:
+            released |= asked.sites
+        except SourceError:
+            if not released:
+                raise
+            released, kept = none, kept | released
 
 
 def _lower_with(
@@ -153,10 +161,14 @@ def _lower_with(
     library: Library,
     exact: bool,
     buffers: frozenset[Any],
+    sites: tuple[frozenset[Any], frozenset[Any]],
 ) -> Lowered:
     importer = Importer(exact, {name for name, _ in (*args, *keywords)})
     prelude = Builder(None, exact=exact)
-    session = Session(library, exact, prelude, importer, buffers=buffers)
+    released, kept = sites
+    session = Session(
+        library, exact, prelude, importer, buffers=buffers, released=released, kept=kept
+    )
     importer.session = session
     frame = Frame(0, "<call>", NoSource(), _EMPTY, {}, None)  # type: ignore[arg-type]  # stands in for a FunctionSource
     low = Lowering(session, Builder(prelude), frame)

@@ -107,6 +107,18 @@ class NeedsBuffer(Exception):
         self.sites = sites
 
 
+class NeedsRelease(Exception):
+    """An array is written of which these statements have made one of several: lower again.
+
+    A loop then lets go of what else refers to the arrays it hands on; an ``if`` takes what follows
+    it into its branches, and lets go of the names that are different arrays at their ends.
+    """
+
+    def __init__(self, sites: frozenset[Any]) -> None:
+        super().__init__("an array that may be one of several is written")
+        self.sites = sites
+
+
 class NeedsUnroll(UnsupportedSyntax):
     """Only an unrolled loop can do this; outside of one it is the error that the user sees."""
 
@@ -206,6 +218,14 @@ class Session:
     """Values that a test has shown not to be None, and what they are copies of."""
     buffers: frozenset[Any] = frozenset()
     """The expressions that make arrays that are written."""
+    released: frozenset[Any] = frozenset()
+    """The loops and branches that let go of names: see ``NeedsRelease``."""
+    kept: frozenset[Any] = frozenset()
+    """Those for which that was of no use."""
+    releasable: dict[int, frozenset[Any]] = field(default_factory=dict)
+    """Frozen places, and the loops and branches that would leave them to one name."""
+    copies: int = 1
+    """How often what is being lowered is there, in branches that took it along."""
     made: dict[Value, Any] = field(default_factory=dict)
     """Where the memory of arrays comes from: ``arrays.Origin``."""
     collected: dict[Value, Any] = field(default_factory=dict)
@@ -283,7 +303,14 @@ class Lowering:
 
     def site(self) -> Any:
         """What stands for the expression being evaluated, in every attempt to lower it."""
-        node = self.expression
+        return self._site_of(self.expression)
+
+    def statement_site(self) -> Any:
+        """What stands for the statement being lowered, in every attempt to lower it."""
+        place = self._site_of(self.node)
+        return None if place is None else ("statement", *place)
+
+    def _site_of(self, node: Any) -> Any:
         if node is None or not hasattr(node, "lineno"):
             return None
         ends = (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
@@ -457,6 +484,12 @@ class Lowering:
         """Refuse to change what something else may refer to."""
         kind, name = self.outside(ref.place) or ("shared container", "")
         self.refuse(*refusal(kind, name=name))
+
+    def require_release(self, sites: frozenset[Any]) -> None:
+        """Lower again if loops or branches that have not tried it may let go of names."""
+        fresh = sites - self.session.released - self.session.kept
+        if fresh:
+            raise NeedsRelease(fresh)
 
     def outside(self, place: int) -> tuple[str, str] | None:
         """How a change of what lives on outside of the function is refused: the kind and a name."""

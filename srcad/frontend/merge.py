@@ -9,7 +9,7 @@ form, such as two different functions, is poisoned: only reading it is an error.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Collection, Container, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,12 +41,13 @@ from srcad.frontend.abstract import (
     TupleRef,
     parts,
     references,
+    references_from,
     same_atom,
     same_steps,
     with_parts,
 )
 from srcad.frontend.fence import refusal
-from srcad.frontend.lowering import Lowering, Region, is_leaf
+from srcad.frontend.lowering import LEFT, Key, Lowering, Region, State, is_leaf
 from srcad.ir import Atom, Literal, Value, View
 from srcad.ir.core import make_dict, make_list, same_literal
 from srcad.ir.infer import atom_type
@@ -69,6 +70,38 @@ Leaf = Callable[[str, list[Atom | None], Type], Value]
 """Makes the value that paths hand over: hint, the atom of each path (None: no value), type."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Loop:
+    """A loop where what an iteration starts with and what it ends with meet.
+
+    What an iteration binds before it reads it does not count: the next one binds it anew.
+    """
+
+    site: Any
+    carried: Collection[Key]
+    outer: Collection[Key]
+    """What there is around the loop."""
+
+    def sharing(self, low: Lowering, state: State, place: int) -> frozenset[Any] | None:
+        """Whether something else in a state may refer to a place: as for a ``Merger``."""
+
+        def lookup(key: Key) -> Any:
+            found = state.get(key)
+            return low.session.initial.get(key[1]) if found is None and key[0] == "place" else found
+
+        visited = {key[1] for key in self.carried if key[0] == "place"}
+        own = references_from(self.carried, place, lookup, visited)
+        others = [k for k in self.outer if k not in self.carried and k[0] != "place"]
+        if self.released(low):  # it lets go of the others, and is not asked again
+            return frozenset() if own > 1 else None
+        shared = own > 1 or references_from(others, place, lookup, visited) > 0
+        return frozenset({self.site}) if shared else None
+
+    def released(self, low: Lowering) -> bool:
+        """Whether it lets go of other names for the arrays it hands on."""
+        return self.site in low.session.released
+
+
 @dataclass(eq=False)
 class Merger:
     """Merges values of several paths.
@@ -86,6 +119,12 @@ class Merger:
     """Whether a side is an attempt that will be discarded: its places do not outlive it."""
     renewed: Container[int] = ()
     """Places that stand for something else where paths have met: what they are now is copied."""
+    loop: Loop | None = None
+    """The loop that hands the values on, if it is one."""
+    site: Any = None
+    """What stands for the statement after which paths meet."""
+    lets_go: bool = False
+    """Whether arrays that differ are let go of: nothing reads them where paths have met."""
     spent: set[int] = field(default_factory=set)
     """Places that nothing refers to any more: what they held is in a place made here."""
 
@@ -118,7 +157,7 @@ class Merger:
         partial = len(present) < len(values)
         for value in present:
             if isinstance(value, Poison):
-                return value
+                return self._still_poison(value)
         if all(map(is_leaf, present)):
             keep = not self.force_constants if isinstance(first, Static) else not self.force
             if keep and not partial and all(_same(first, v) for v in present[1:]):
@@ -198,7 +237,7 @@ class Merger:
                 return ArrayRef(first.place, self._path([v and v.path for v in values]))
         if whole and not any(v.path for v in present):
             return self._places(values, hint)
-        return self._handed_over(values, hint)
+        return self._let_go(hint) if self.lets_go else self._handed_over(values, hint)
 
     def _handed_over(self, values: list[Any], hint: str) -> Abstract:
         """One run-time value for several."""
@@ -208,7 +247,10 @@ class Merger:
     def handed_over(self, side: int, value: Abstract) -> Atom:
         """A value at the end of one path, of which nothing is changed from then on."""
         with self.low.inside(self.sides[side]):
+            before = set(self.low.session.frozen)
             self.low.freeze(value)
+            for place in self.low.session.frozen - before:
+                self._freeze(place, self._sites)
             return self.low.atom(value)
 
     def _path(self, paths: list[Any]) -> tuple[View, ...]:
@@ -266,6 +308,19 @@ class Merger:
             return Poison(*refusal("kind change", name=what, one=names[0], other=names[-1]))
         return self.leaf(hint, atoms, kind)
 
+    def _let_go(self, hint: str) -> Poison:
+        return Poison(
+            f"which array {hint or 'this'} is depends on data: it differs between paths",
+            "use it inside each branch",
+            self._sites,
+        )
+
+    def _still_poison(self, value: Poison) -> Poison:
+        """What has been let go of would be known if the paths stayed apart here too."""
+        if not value.releases or self.loop is not None:
+            return value
+        return Poison(value.message, value.hint, value.releases | self._sites)
+
     def _poison(self, hint: str) -> Poison:
         return Poison(
             f"which object {hint or 'this'} is depends on data: it differs between paths",
@@ -291,15 +346,35 @@ class Merger:
         )
         self.low.restate(ref, merged)
         sources = [(self.sides[k], v) for k, v in enumerate(values) if v is not None]
-        if any(
-            references(side.state, v.place) > 1 or self.low.is_shared(v.place)
-            for side, v in sources
-        ):
-            self.low.freeze(ref)
-            self.low.session.frozen.update(v.place for _, v in sources)
+        shared = [self._sharing(side.state, v) for side, v in sources]
+        if any(s is not None for s in shared):
+            if self.lets_go and isinstance(ref, ArrayRef):
+                return self._let_go(hint)
+            loops = [s for s in shared if s is not None]
+            common = frozenset[Any]() if frozenset() in loops else frozenset[Any]().union(*loops)
+            for place in (ref.place, *(v.place for _, v in sources)):
+                self._freeze(place, common)
         else:
             self.spent.update(v.place for _, v in sources)
         return ref
+
+    @property
+    def _sites(self) -> frozenset[Any]:
+        """Where paths meet, if that can be told from other places."""
+        return frozenset() if self.site is None else frozenset({self.site})
+
+    def _freeze(self, place: int, loops: frozenset[Any]) -> None:
+        self.low.session.frozen.add(place)
+        self.low.session.releasable[place] = loops
+
+    def _sharing(self, state: State, ref: Any) -> frozenset[Any] | None:
+        """Whether something else may refer to a place: the loops that could let go of that."""
+        session = self.low.session
+        if self.low.is_shared(ref.place):
+            return session.releasable.get(ref.place, frozenset())
+        if self.loop is None or not isinstance(ref, ArrayRef):
+            return self._sites if references(state, ref.place) > 1 else None
+        return self.loop.sharing(self.low, state, ref.place)
 
     def merge_contents(self, contents: list[Any], hint: str, name: str = "") -> Any:
         """What a place holds, of what it holds on each path; ``name`` is that of the container."""
@@ -424,6 +499,20 @@ def _same(a: Any, b: Any) -> bool:
     if isinstance(a, Static) and isinstance(b, Static):
         return same_literal(a.value, b.value)
     return a is b
+
+
+def relocated(value: Any, places: Mapping[int, int | None]) -> Any:
+    """An abstract value or contents with the places of arrays replaced; None: it is in none."""
+    match value:
+        case ArrayRef(place=place, path=path) if place in places:
+            moved = places[place]
+            return LEFT if moved is None else ArrayRef(moved, path)
+        case TupleRef() | Items() | Entries() | Fields():
+            return with_parts(value, (relocated(p, places) for p in parts(value)))
+        case MaybeUnbound(name=name, value=inner):
+            found = relocated(inner, places)
+            return found if isinstance(found, Poison) else MaybeUnbound(name, found)
+    return LEFT if any(relocated(p, places) is not p for p in parts(value)) else value
 
 
 def substitute(value: Any, mapping: dict[Value, Any]) -> Any:

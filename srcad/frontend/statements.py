@@ -40,7 +40,7 @@ from srcad.frontend.abstract import (
     TupleRef,
 )
 from srcad.frontend.attempts import Except, lower_try, lower_with
-from srcad.frontend.control import Thunk, branch, run_sequence
+from srcad.frontend.control import Thunk, branch, branch_apart, run_sequence, stays_apart
 from srcad.frontend.fence import refusal
 from srcad.frontend.loops import lower_loop
 from srcad.frontend.lowering import RETURN, Key, Lowering, Unreachable
@@ -74,9 +74,17 @@ def run_statement(low: Lowering, node: Any, rest: Callable[[], None] | None) -> 
                 if isinstance(known, bool):
                     run_block(low, body if known else orelse)
                     return None
+                if rest is not None and stays_apart(low):
+                    one = [lambda _: narrow(low, test, True), *_thunks(low, body)]
+                    two = [lambda _: narrow(low, test, False), *_thunks(low, orelse)]
+                    return branch_apart(low, known, one, two, rest)
                 then = partial(_run_narrowed, low, test, True, body)
                 other = partial(_run_narrowed, low, test, False, orelse)
                 return branch(low, known, then, other, rest)
+            case gast.Assign(value=gast.IfExp()) | gast.AnnAssign(value=gast.IfExp()) if (
+                rest is not None and stays_apart(low)
+            ):
+                return run_assign_apart(low, node, rest)
             case gast.Assign(targets=targets, value=value):
                 run_assign(low, targets, value)
             case gast.AnnAssign(target=target, value=value):
@@ -133,6 +141,22 @@ def run_statement(low: Lowering, node: Any, rest: Callable[[], None] | None) -> 
                 what = f"a statement of kind {type(node).__name__}"
                 low.refuse(*refusal("node", what=what), node)
     return None
+
+
+def run_assign_apart(low: Lowering, node: Any, rest: Callable[[], None]) -> bool:
+    """``target = x if test else y``, with what follows it in two branches."""
+    targets = node.targets if isinstance(node, gast.Assign) else [node.target]
+
+    def assigned(value: Any) -> list[Thunk]:
+        return [lambda _: run_assign(low, targets, value)]
+
+    choice = node.value
+    known = expressions.condition(low, choice.test)
+    if not isinstance(known, bool):
+        return branch_apart(low, known, assigned(choice.body), assigned(choice.orelse), rest)
+    run_assign(low, targets, choice.body if known else choice.orelse)
+    rest()
+    return True
 
 
 def run_assign(low: Lowering, targets: list[Any], value: Any) -> None:

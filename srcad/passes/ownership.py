@@ -51,8 +51,9 @@ _PACKING = (make_tuple, make_list, make_dict, runtime.dataclass_of)
 def own_results(function: Function) -> Function:
     """The function with a copy of each returned array that is not one of its own."""
     made: dict[Value, Op] = {r: op for op in function.body.ops for r in results(op)}
-    every = {r: op for op in all_ops(function.body) for r in results(op)}
+    every = made_by(function)
     seen: set[Value] = set()
+    """What the arrays returned so far were traced to."""
     extra: list[Op] = []
 
     def own(atom: Atom) -> Atom:
@@ -69,11 +70,10 @@ def own_results(function: Function) -> Function:
         if not isinstance(atom.type, (Array, Unknown)):
             return atom
         root = _viewed(atom, every)
-        if root not in seen and is_fresh(root, every, set()):
-            seen.add(root)
-            return atom
-        seen.add(root)
-        return _copy(atom, op, extra)
+        traced: set[Value] = set()
+        is_own = is_fresh(root, every, traced) and not traced & seen
+        seen.update(traced)
+        return atom if is_own else _copy(atom, op, extra)
 
     yields = tuple(map(own, function.body.yields))
     ops = (*function.body.ops, *extra)
@@ -113,14 +113,25 @@ def _makes_arrays(op: Apply) -> bool:
     return home is np.ndarray or module.partition(".")[0] in ("numpy", "scipy")
 
 
+def made_by(function: Function) -> dict[Value, Op]:
+    """The operation that each value is a result of; of a carried parameter it is the loop."""
+    made: dict[Value, Op] = {}
+    for op in all_ops(function.body):
+        made.update((r, op) for r in results(op))
+        if isinstance(op, (For, While)):
+            made.update((p, op) for p in op.carried_params)
+    return made
+
+
 def is_fresh(atom: Atom, made: dict[Value, Op], seen: set[Value]) -> bool:
-    """Whether an array is surely nobody else's."""
+    """Whether an array is surely nobody else's; ``seen`` grows by what it is traced to."""
     if isinstance(atom, Literal):
         return True
     if not isinstance(atom.type, (Array, Unknown)):
         return True
     if atom in seen:
         return True
+    seen.add(atom)
     op = made.get(atom)
     match op:
         case Apply():
@@ -139,9 +150,9 @@ def is_fresh(atom: Atom, made: dict[Value, Op], seen: set[Value]) -> bool:
                 op.orelse.yields[k], made, seen
             )
         case For() | While():
-            k = op.results.index(atom)
-            inner = {*seen, op.carried_params[k]}
-            return is_fresh(op.carried[k], made, seen) and is_fresh(op.body.yields[k], made, inner)
+            k = (op.results if atom in op.results else op.carried_params).index(atom)
+            first, last = op.carried[k], op.body.yields[k]
+            return is_fresh(first, made, seen) and is_fresh(last, made, seen)
         case Call():
             return False
     return False

@@ -607,6 +607,55 @@ def by_an_object(x):
     return line(x)
 
 
+def an_array_kept_on_some_rounds(x):
+    a, b = np.full(3, x), np.full(3, 2.0 * x)
+    kept = a * 3.0
+    k = 0
+    while k < x * 4:
+        k += 1
+        b[1:] = a[:-1] * b[1:]
+        if k % 2:
+            kept = a
+        a, b = b, a
+    return np.sum(a * b * kept)
+
+
+def a_list_kept_on_some_rounds(x):
+    a, b = [x, x * x], [2.0 * x, x]
+    kept = [x, x]
+    k = 0
+    while k < x * 4:
+        k += 1
+        b[1] = a[0] * b[1]
+        if k % 2:
+            kept = a
+        a, b = b, a
+    return a[0] * b[1] * kept[1]
+
+
+def the_first_of_two_in_turn(x):
+    a, b = np.full(3, x), np.full(3, 2.0 * x)
+    first = a
+    k = 0
+    while k < x * 4:
+        k += 1
+        b[1:] = a[:-1] * b[1:]
+        a, b = b, a
+    return np.sum(a * b * first)
+
+
+def what_a_turn_has_left(x):
+    a, b = np.full(3, x), np.full(3, 2.0 * x)
+    k = 0
+    while k < x * 4:
+        k += 1
+        b[1:] = a[:-1] * b[1:]
+        old = a
+        a, b = b, np.ones(3)
+        b[0] = old[1]
+    return np.sum(a * b * old)
+
+
 @pytest.mark.parametrize(
     "function",
     [
@@ -683,6 +732,10 @@ def test_written_by_calls(function):
         (managed_by_a_function_of_its_own, "is made by a function defined here", "with manager()"),
         (quietly, "'with quiet', which may suppress", "with quiet():"),
         (leaves_finally, "leaving a 'finally' block", "break"),
+        (an_array_kept_on_some_rounds, "something else may also refer to", "b[1:] = "),
+        (a_list_kept_on_some_rounds, "something else may also refer to", "b[1] = "),
+        (the_first_of_two_in_turn, "something else may also refer to", "b[1:] = "),
+        (what_a_turn_has_left, "differs between iterations", "return"),
         (windows_of_what_is_written, "something else may also refer to", "u[0] = 5.0"),
         (windows_written, "a write into one window is seen in others", "windows = "),
         (written_in_the_order_of_memory, "memory srcad cannot trace", "flat[0] = 5.0"),

@@ -271,6 +271,16 @@ def two_buffers(u, f, n):
     return np.sum(u**2)
 
 
+def three_buffers(u0, c, n):
+    up = u0.copy()
+    u = u0.copy()
+    un = np.zeros_like(u0)
+    for _ in range(n):
+        un[1:-1] = 2.0 * u[1:-1] - up[1:-1] + c * (u[2:] - 2.0 * u[1:-1] + u[:-2])
+        up, u, un = u, un, up
+    return np.sum(u**2)
+
+
 # ---- rules, a few in each: what the derivative of one call looks like
 
 

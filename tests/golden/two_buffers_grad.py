@@ -26,7 +26,7 @@ def two_buffers_grad(u, f, n):
         # line 270: u[1:-1] = 0.5 * (old[2:] + old[:-2] - f[1:-1])
         prod = u_bar[1:-1] * 0.5
         f_bar[1:-1] -= prod
-        u_bar2 = old_bar.copy()
+        u_bar2 = old_bar
         u_bar2[:-2] += prod
         u_bar2[2:] += prod
         u_bar[1:-1] = 0.0

@@ -1055,3 +1055,215 @@ def under_try(x):
         s = x[2] * x[2]
     u[0] = s
     return u * x
+
+
+# ---- arrays that take turns, names that are bound anew
+
+
+@case((V, S))
+def three_take_turns(x, s):
+    before, now, after = x.copy(), 2.0 * x, np.zeros_like(x)
+    for _ in x:
+        after[1:-1] = 2.0 * now[1:-1] - before[1:-1] + s * (now[2:] - now[:-2] * now[1:-1])
+        before, now, after = now, after, before
+    return before * now + after
+
+
+@case((V, S))
+def turns_by_a_third_name(x, s):
+    u, v = x.copy(), np.zeros_like(x)
+    for _ in x:
+        v[1:] = s * u[:-1] + v[1:]
+        spare = u
+        u = v
+        v = spare
+        spare[0] *= u[1]
+    for y in x[:3]:
+        v[1:] = u[:-1] * y
+        spare = u
+        u = v
+        v = spare
+    v[2] = u[0] * s
+    return u * u + v
+
+
+@case((V, S))
+def turns_in_a_tuple_and_a_list(x, s):
+    fields = (x.copy(), 2.0 * x, np.ones_like(x))
+    for _ in x:
+        a, b, c = fields
+        c[1:] = a[:-1] * s - b[1:]
+        fields = (b, c, a)
+    rows = list(fields)
+    for _ in x[:4]:
+        rows[0][:2] = rows[1][1:3] * s
+        rows = rows[1:] + rows[:1]
+    return rows[0] * rows[1] + rows[2]
+
+
+@case((V, V[:3], S))
+def turns_of_different_lengths(x, y, s):
+    u, v = x * 1.0, y * 1.0
+    k = 0
+    while k < 5:
+        u[0] = s * v[1] * u[1]
+        u, v = v, u
+        if u[0] > 0.1:
+            u[2] += v[2]
+        k += 1
+    return np.sum(u) * np.sum(v)
+
+
+def _swept(u, v, rate):
+    for _ in range(int(rate * 0) + 3):
+        v[1:] = rate * u[:-1] + v[1:]
+        u, v = v, u
+    return u, v
+
+
+@case((V, S))
+def turns_in_a_function(x, s):
+    u, v = x.copy(), x * x
+    for _ in x:
+        u, v = _swept(u, v, s)
+        v[0] = u[1]
+    return u * v
+
+
+@case((V, S))
+def turned_under_a_test(x, s):
+    u, v, w = x.copy(), 2.0 * x, 3.0 * x
+    for y in x:
+        w[1:] = u[:-1] * v[1:] * s
+        if y > 0.5:
+            u, v, w = v, w, u
+        elif y < 0:
+            v, w = w, v
+        else:
+            continue
+        v[0] = w[1]
+    return u * v + w
+
+
+@case((M, S))
+def one_name_for_a_view_in_each_loop(m, s):
+    u, v = m.copy(), m * m
+    for k in range(len(u)):
+        r = u[k]
+        r[1:] = s * r[:-1]
+        r = v[:, k]
+        r *= r[1]
+    for k in range(len(u)):
+        r = v[k] * s
+        r[0] = 1.0
+        u[:, k] += r
+    r = u[0]
+    r[1] = r[0] * v[0, 0]
+    return u * v
+
+
+@case((M, S))
+def a_view_and_then_what_is_computed_of_it(m, s):
+    u = m.copy()
+    w = np.zeros(3)
+    for k in range(2):
+        column = u[:, k]
+        w[:] = column * s
+        u[:, k] = w - 1.0
+    for k in range(len(u)):
+        column = u[:, k] - w * u[:, 0]
+        w[:] = column
+        u[:, k] = s * column
+    return u * w
+
+
+@case((V, S))
+def a_view_of_what_takes_turns(x, s):
+    u, v = x.copy(), np.zeros_like(x)
+    for _ in x:
+        inner = v[1:-1]
+        inner[:] = u[2:] * s
+        u, v = v, u
+        inner += v[1:-1]
+    inner[0] = v[0]
+    return u * v
+
+
+# ---- names that are one of several arrays, by data
+
+
+@case((V, W, S), (V, W, -S))
+def either_of_two(x, y, s):
+    u, v = 2.0 * x, 3.0 * y
+    target = u if s > 0 else v
+    target[1:] = x[:-1] * v[1:] * s
+    target *= 1.5
+    return u * v + target
+
+
+@case((V, W, S), (V, W, -S), (V, W, 0.1))
+def one_of_three(x, y, s):
+    u, v, w = 2.0 * x, 3.0 * y, x * y
+    if s > 0.5:
+        target, source = u, v
+    elif s > 0:
+        target, source = v, w
+    else:
+        target = w
+        source = u
+    target[0] = s * source[1]
+    part = target[1:]
+    part *= source[:-1]
+    return u * v + w
+
+
+@case((V, W))
+def larger_and_smaller_in_a_loop(x, y):
+    u, v = 2.0 * x, 3.0 * y
+    for s in x:
+        if u[0] > v[0]:
+            high, low = u, v
+        else:
+            high, low = v, u
+        high[0] *= 0.5
+        low[1:3] += s * high[:2]
+        if s > 2.0:
+            break
+        high[4] = low[0]
+    return u * v
+
+
+@case((V, W, S), (V, W, -S))
+def an_argument_or_the_other(x, y, s):
+    if s > 0:
+        x = y
+    x[0] = s * x[1]
+    y[1] += s
+    return x * y
+
+
+@case((M, S))
+def rows_of_two_arrays(m, s):
+    u, v = m.copy(), m * m
+    k = 0
+    for w in m[0]:
+        r = u[k] if w > 0 else v[:, k]
+        r[1:] = s * r[:-1]
+        k += 1
+    return u * v
+
+
+@case((V, S), (V, -S))
+def its_copy_or_itself(x, s):
+    u = 2.0 * x
+    v = u if s > 0 else u.copy()
+    v[0] = s
+    return u * v
+
+
+@case((V, S), (V, -S))
+def from_one_end_or_the_other(x, s):
+    u = 2.0 * x
+    v = u[1:] if s > 0 else u[:-1]
+    v[1:] = v[:-1] * s
+    return u * u
