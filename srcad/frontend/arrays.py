@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from srcad import runtime
-from srcad.frontend import containers, expressions
+from srcad.frontend import calls, containers, elements, expressions
 from srcad.frontend.abstract import (
     FALSE,
     NONE,
@@ -32,6 +32,7 @@ from srcad.frontend.abstract import (
     Held,
     Items,
     ListRef,
+    SliceRef,
     Static,
     TupleRef,
 )
@@ -40,7 +41,7 @@ from srcad.frontend.lowering import Lowering, NeedsBuffer, NeedsUnroll
 from srcad.ir import Apply, Atom, Call, Literal, Value, View
 from srcad.ir.core import make_tuple
 from srcad.ir.infer import atom_type
-from srcad.ir.sharing import Sharing, holds_arrays, is_basic_index, sharing, views
+from srcad.ir.sharing import Sharing, holds_arrays, is_basic_index, picks_once, sharing, views
 from srcad.ir.types import (
     Array,
     DictType,
@@ -551,10 +552,32 @@ def _sort(
     *,
     stable: Abstract = NONE,
 ) -> None:
-    ref = target(low, array)
     options = {"kind": kind, "order": order, "stable": stable}
+    _replace(low, np.sort, array, (axis,), options)
+
+
+def _partition(
+    low: Lowering,
+    array: Abstract,
+    kth: Abstract,
+    axis: Abstract = _LAST,
+    kind: Abstract = NONE,
+    order: Abstract = NONE,
+) -> None:
+    _replace(low, np.partition, array, (kth, axis), {"kind": kind, "order": order})
+
+
+def _replace(
+    low: Lowering,
+    function: Any,
+    array: Abstract,
+    args: tuple[Abstract, ...],
+    options: dict[str, Abstract],
+) -> None:
+    """Write what a function makes of an array into it."""
+    ref = target(low, array)
     named: dict[str, Any] = {k: low.atom(v) for k, v in options.items() if not _is_none(v)}
-    found = low.builder.apply(np.sort, low.atom(ref), low.atom(axis), **named)
+    found = low.builder.apply(function, low.atom(ref), *map(low.atom, args), **named)
     store(low, ref, WHOLE, containers.wrap(low, found))
 
 
@@ -585,18 +608,24 @@ def _cycled(low: Lowering, values: Abstract, count: Atom) -> Abstract:
 
 
 def _put(low: Lowering, a: Abstract, ind: Abstract, v: Abstract, mode: Abstract = _RAISE) -> None:
-    if not (isinstance(mode, Static) and mode.value == "raise"):
-        low.refuse("np.put with a mode", "reduce the indices yourself")
     apply = low.builder.apply
     ref = target(low, a)
     index = apply(np.ravel, apply(np.asarray, low.peek(ind)))
     count = apply(len, index)
+    how = mode.value if isinstance(mode, Static) else None
+    if how not in ("raise", "wrap", "clip"):
+        low.refuse("np.put with a mode that is known at run time only", "give it as a string")
+    size = apply(np.size, low.atom(ref))
     place = index
+    if how == "wrap":
+        place = apply(operator.mod, index, size)
+    elif how == "clip":
+        place = apply(np.clip, index, Literal(0), apply(operator.sub, size, Literal(1)))
     if rank(kind_of(low, ref)) != 1:
-        whole = low.atom(ref)
-        back = apply(operator.add, index, apply(np.size, whole))
-        counted = apply(np.where, apply(operator.lt, index, Literal(0)), back, index)
-        place = apply(np.unravel_index, counted, apply(np.shape, whole))
+        if how == "raise":
+            back = apply(operator.add, index, size)
+            place = apply(np.where, apply(operator.lt, index, Literal(0)), back, index)
+        place = apply(np.unravel_index, place, apply(np.shape, low.atom(ref)))
     store(low, ref, place, _cycled(low, v, count))
 
 
@@ -619,23 +648,31 @@ def _place(low: Lowering, arr: Abstract, mask: Abstract, vals: Abstract) -> None
 def _putmask(low: Lowering, array: Abstract, mask: Abstract, values: Abstract) -> None:
     ref = target(low, array)
     atom = low.peek(values)
-    kind = atom_type(atom)
-    if rank(kind) != 0 and not same_shape(kind, kind_of(low, ref)):
-        low.refuse("np.putmask with values of another shape", "use np.place or an index")
+    kind, whole = atom_type(atom), kind_of(low, ref)
+    if rank(kind) != 0 and not same_shape(kind, whole):
+        atom = low.atom(_cycled(low, values, low.builder.apply(np.size, low.atom(ref))))
+        atom = low.builder.apply(np.reshape, atom, low.builder.apply(np.shape, low.atom(ref)))
     store(low, ref, WHOLE, _where(low, mask, containers.wrap(low, atom), ref))
 
 
 def _fill_diagonal(low: Lowering, a: Abstract, val: Abstract, wrap: Abstract = FALSE) -> None:
     ref = target(low, a)
     dims = dims_of(kind_of(low, ref))
-    if dims is None or len(dims) != 2 or not (isinstance(wrap, Static) and wrap.value is False):
+    if dims is None or len(dims) < 2 or not isinstance(wrap, Static):
         low.refuse("np.fill_diagonal of this array", "write a loop")
+    equal = None not in dims and len(set(dims)) == 1
+    if len(dims) > 2 and not equal:
+        low.refuse("np.fill_diagonal of an array whose sizes may differ", "write a loop")
     apply = low.builder.apply
     shape = apply(np.shape, low.atom(ref))
-    sides = [apply(operator.getitem, shape, Literal(k)) for k in (0, 1)]
-    size = sides[0] if dims[0] == dims[1] and dims[0] is not None else apply(min, *sides)
-    index = apply(np.arange, size)
-    place = apply(make_tuple, index, index)
+    sides = [apply(operator.getitem, shape, Literal(k)) for k in range(len(dims))]
+    if len(dims) == 2 and wrap.value and not equal:
+        step = containers.wrap(low, apply(operator.add, sides[1], Literal(1)))
+        flat = calls.call(low, Static(elements.Flat), [ref], {})
+        containers.set_item(low, flat, SliceRef(NONE, NONE, step), val)
+        return
+    size = sides[0] if equal else apply(min, *sides)
+    place = apply(make_tuple, *[apply(np.arange, size)] * len(dims))
     store(low, ref, place, _cycled(low, val, size))
 
 
@@ -658,28 +695,35 @@ def _put_along_axis(
     store(low, ref, apply(make_tuple, *places), values)
 
 
-def _at(low: Lowering, function: Abstract, array: Abstract, *rest: Abstract) -> None:
+def _at(
+    low: Lowering, function: Abstract, array: Abstract, indices: Abstract, *values: Abstract
+) -> None:
     ufunc = function.value if isinstance(function, Static) else None
-    if ufunc not in (np.add, np.subtract) or len(rest) != 2:
+    if not isinstance(ufunc, np.ufunc) or (ufunc.nin, ufunc.nout) != (len(values) + 1, 1):
         low.refuse(*refusal("array method", name=f"{getattr(ufunc, '__name__', 'a ufunc')}.at"))
-    ref = target(low, array)
-    callee = np.add.at if ufunc is np.add else np.subtract.at
-    index = low.peek(rest[0])
-    _write(
-        low, ref, ADD_AT if callee == np.add.at else SUBTRACT_AT, index, _item(low, ref, rest[1])
-    )
+    ref, index = target(low, array), low.peek(indices)
+    if ufunc in _ADDING:
+        _write(low, ref, _ADDING[ufunc], index, _item(low, ref, *values))
+    elif picks_once(index):
+        part = get_item(low, ref, indices)
+        found = calls.call(low, function, [part, *values], {})
+        _require_castable(low, ref, found)
+        store(low, ref, index, found)
+    else:
+        calls.call(low, Static(elements.at), [function, ref, indices, *values], {})
 
 
 def _setitem(low: Lowering, array: Abstract, index: Abstract, value: Abstract) -> None:
     containers.set_item(low, array, index, value)
 
 
-ADD_AT, SUBTRACT_AT = np.add.at, np.subtract.at
+_ADDING = {np.add: np.add.at, np.subtract: np.subtract.at}
 
 _METHODS = np.ndarray
 WRITERS: dict[Any, Callable[..., None]] = {
     _METHODS.fill: _fill,
     _METHODS.sort: _sort,
+    _METHODS.partition: _partition,
     _METHODS.put: _put_method,
     np.copyto: _copyto,
     np.put: _put,

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from srcad.frontend import arrays, calls, containers, expressions
+from srcad.frontend import arrays, calls, classes, containers, elements, expressions
 from srcad.frontend.abstract import (
     Abstract,
     ArrayRef,
@@ -120,6 +120,8 @@ def get_attribute(low: Lowering, obj: Abstract, name: str) -> Abstract:
         case TupleRef() | ListRef() | DictRef() | SetRef():
             base = _LISTS[type(obj)]
             return Method(Static(getattr(base, name, name)), obj)
+        case ArrayRef() | Value(type=Array()) if name == "flat":
+            return classes.construct(low, elements.Flat, [obj], {})
         case ArrayRef():
             return _of_buffer(low, obj, name)
         case Value() if name in _PROTOCOL and not isinstance(obj.type, Opaque):
@@ -324,6 +326,9 @@ def set_attribute(low: Lowering, obj: Abstract, name: str, value: Abstract) -> N
             if part != value:  # z.real += v has written it
                 arrays.store(low, part, arrays.WHOLE, value)
             return
+    if isinstance(obj, (ArrayRef, Value)) and name == "flat":
+        containers.set_item(low, get_attribute(low, obj, name), Static(slice(None)), value)
+        return
     store_attribute(low, obj, name, value)
 
 

@@ -369,7 +369,7 @@ def _is_numpy(function: Any) -> bool:
 
 
 _WRITERS = {
-    *("partition", "itemset", "resize", "setflags", "byteswap", "setfield", "__delitem__"),
+    *("itemset", "resize", "setflags", "byteswap", "setfield", "__delitem__"),
     *(f"__i{n}__" for n in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")),
     *(f"__i{n}__" for n in ("and", "or", "xor", "lshift", "rshift")),
 }

@@ -531,9 +531,9 @@ def _set(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
     return low.new_set(containers.unpack(low, args[0]) if args else [])
 
 
-def _unsupported(name: str) -> Handler:
+def _unsupported(name: str, instead: str = "write the loop") -> Handler:
     def handler(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
-        low.refuse(f"{name} of run-time data is not supported", "write the loop")
+        low.refuse(f"{name} of run-time data is not supported", instead)
 
     return handler
 
@@ -589,6 +589,7 @@ ITERABLES: dict[Any, Handler] = {
     np.ndindex: _ndindex,
     np.ndenumerate: _ndenumerate,
     np.fromiter: _fromiter,
+    np.nditer: _unsupported("np.nditer", "loop over np.ndindex(a.shape), or over a.flat"),
     math.fsum: _of_all_items(math.fsum),
     math.prod: _of_all_items(math.prod),
     str.join: _of_all_items(str.join, 1),

@@ -17,6 +17,7 @@ from srcad.frontend import (
     attributes,
     calls,
     containers,
+    elements,
     expressions,
     iteration,
     iterators,
@@ -312,7 +313,8 @@ def augment(low: Lowering, target: Any, op: Any, node: Any) -> None:
                 return
             current = containers.get_item(low, container, where)
             value = expressions.evaluate(low, node)
-            found = augmented(low, op, current, value)
+            fresh = isinstance(container, ObjectRef) and container.cls is elements.Flat
+            found = (expressions.binary if fresh else augmented)(low, op, current, value)
             if found is not current or not isinstance(container, (ListRef, DictRef)):
                 containers.set_item(low, container, where, found)
         case gast.Attribute(value=obj, attr=name):

@@ -87,6 +87,12 @@ def is_basic_index(index: Atom) -> bool:
     return _is_basic_type(index.type)
 
 
+def picks_once(index: Atom) -> bool:
+    """Whether an index surely picks no element of an array several times."""
+    kind = atom_type(index)
+    return is_basic_index(index) or (isinstance(kind, Array) and kind.dtype == "bool")
+
+
 def _is_basic(index: object) -> bool:
     match index:
         case bool() | np.bool_():

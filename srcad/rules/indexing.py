@@ -17,7 +17,7 @@ from srcad.rules.registry import (
     pullback,
     sourced,
 )
-from srcad.runtime import segments
+from srcad.runtime import rounds, segments
 
 
 @linear(operator.getitem, wrt="x")
@@ -192,7 +192,7 @@ def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=Fa
     return x
 
 
-constant(segments)
+constant(rounds, segments)
 
 
 @linear(np.add.reduceat, wrt="array")

@@ -40,6 +40,19 @@ def segments(starts: Any, n: int) -> tuple[Any, Any]:
     return np.arange(len(sums)) + (starts - np.cumsum(sizes) + sizes)[sums], sums
 
 
+def rounds(places: Any) -> list[Any]:
+    """Which of `places` come for the first time, which for the second, and so on."""
+    order = np.argsort(places, kind="stable")
+    ordered = places[order]
+    new = np.ones(len(places), bool)
+    new[1:] = ordered[1:] != ordered[:-1]
+    count = np.arange(len(places))
+    number = np.empty_like(count)
+    number[order] = count - np.maximum.accumulate(np.where(new, count, 0))
+    ends = np.cumsum(np.bincount(number))[:-1]
+    return np.split(np.argsort(number, kind="stable"), ends)
+
+
 def runs(x: Any, extrema: Any, axis: int) -> tuple[Any, Any]:
     """Where running extrema of `x` were first reached, and what reaches them once more."""
     x, found = np.moveaxis(x, axis, -1), np.moveaxis(extrema, axis, -1)

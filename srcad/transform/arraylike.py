@@ -18,7 +18,7 @@ import numpy as np
 
 from srcad import rules
 from srcad.errors import MissingRule
-from srcad.frontend import arrays, calls, comprehensions, containers
+from srcad.frontend import arrays, attributes, calls, comprehensions, containers
 from srcad.frontend.abstract import (
     NONE,
     Abstract,
@@ -26,6 +26,7 @@ from srcad.frontend.abstract import (
     Held,
     Items,
     ListRef,
+    ObjectRef,
     Static,
     TupleRef,
 )
@@ -49,6 +50,8 @@ def rewritten(
     rest = without_defaults(function, keywords)
     if rest.keys() != keywords.keys():
         return calls.call(low, Static(function), args, rest)
+    if any(map(_is_arraylike, args)) and _takes_lists(function):
+        return calls.call(low, Static(function), [_as_array(low, a) for a in args], keywords)
     if isinstance(function, np.ufunc) and keywords:
         plain, rest = without_dtype(low, function, args, keywords)
         if rest.keys() != keywords.keys():
@@ -241,6 +244,17 @@ def with_arrays(
     if not changed:
         return NotImplemented
     return calls.call(low, Static(function), list(bound.args), dict(bound.kwargs))
+
+
+def _is_arraylike(value: Abstract) -> bool:
+    return isinstance(value, ObjectRef) and hasattr(value.cls, "__array__")
+
+
+def _as_array(low: Lowering, value: Abstract) -> Abstract:
+    """An object that NumPy would ask for the array that it stands for, as that array."""
+    if not _is_arraylike(value):
+        return value
+    return calls.call(low, attributes.get_attribute(low, value, "__array__"), [], {})
 
 
 def _of_floats(low: Lowering, value: Abstract) -> Abstract:

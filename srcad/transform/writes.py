@@ -25,7 +25,7 @@ from srcad.ir import Apply, Atom, Block, Literal, Op, Update, Value
 from srcad.ir.build import Builder
 from srcad.ir.core import View
 from srcad.ir.infer import atom_type
-from srcad.ir.sharing import Sharing, holds_arrays, is_basic_index, sharing, views, views_in_order
+from srcad.ir.sharing import Sharing, holds_arrays, picks_once, sharing, views, views_in_order
 from srcad.ir.types import Array, ListType, is_differentiable
 from srcad.ir.walk import all_ops
 from srcad.transform import spaces
@@ -90,7 +90,7 @@ def pull_write(op: Update, adjoints: Adjoints) -> None:
     term: Atom | None = None
     if wanted:
         item = part_of(b, bar, op)
-        if sign is None and _may_repeat(op.args[0]):
+        if sign is None and not picks_once(op.args[0]):
             shape = b.apply(np.shape, _viewed(b, bar, op))
             item = b.apply_typed(runtime.last_writes, (op.args[0], shape, item), atom_type(item))
         term = _apart(b, spaces.conform(b, item, value, elementwise=True), bar)
@@ -175,14 +175,6 @@ def _viewed(b: Builder, array: Atom, op: Update) -> Atom:
     for step in op.path:
         array = b.view(step, array)
     return array
-
-
-def _may_repeat(index: Atom) -> bool:
-    """Whether an index may pick an element several times."""
-    if is_basic_index(index):
-        return False
-    kind = atom_type(index)
-    return not (isinstance(kind, Array) and kind.dtype == "bool")
 
 
 # ---- restoring

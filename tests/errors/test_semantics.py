@@ -502,6 +502,14 @@ def written_in_the_order_of_memory(x):
     return np.sum(u)
 
 
+def through_an_iterator_of_numpy(x):
+    u = np.full(3, x)
+    with np.nditer(u, op_flags=["readwrite"]) as items:
+        for item in items:
+            item[...] = item * x
+    return np.sum(u)
+
+
 def nan_replaced_by_data(x):
     u = np.array([x, np.nan])
     np.nan_to_num(u, copy=False, nan=x)
@@ -739,6 +747,7 @@ def test_written_by_calls(function):
         (windows_of_what_is_written, "something else may also refer to", "u[0] = 5.0"),
         (windows_written, "a write into one window is seen in others", "windows = "),
         (written_in_the_order_of_memory, "memory srcad cannot trace", "flat[0] = 5.0"),
+        (through_an_iterator_of_numpy, "np.nditer of run-time data", "with np.nditer"),
         (nan_replaced_by_data, "by its argument 'nan' is not known", "np.nan_to_num"),
     ],
 )

@@ -233,9 +233,16 @@ def test_ties_of_python_extrema_share_equally():
     assert rule.body([1.0, 1.0, 0.0], dvalues=([0.0, 1.0, 0.0],), out=1.0) == 0.5
 
 
+def maximum_at_one_place(x):
+    u = np.full(1, -9.0)
+    np.maximum.at(u, [0, 0, 0, 0], x)
+    return u[0]
+
+
 @pytest.mark.parametrize(
     ("f", "wanted"),
     [
+        (maximum_at_one_place, [0, 0.5, 0, 0.5]),
         (lambda x: np.sort(x)[-1], [0, 0.5, 0, 0.5]),
         (lambda x: np.sort(x)[0], [1, 0, 0, 0]),
         (lambda x: np.sort(x, axis=None)[2], [0, 0.5, 0, 0.5]),

@@ -41,4 +41,5 @@ from . import (  # noqa: E402, F401, I001
     interactions,
     arrays_kept,
     arrays_written,
+    arrays_by_element,
 )

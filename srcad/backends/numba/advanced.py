@@ -250,6 +250,10 @@ class _Indices:
     def _add_apart(self, index: _Index, term: Atom, version: Value, writer: Writer) -> None:
         self._add(index, self._apart(term, writer), version, writer)
 
+    def _subtract_apart(self, index: _Index, term: Atom, version: Value, writer: Writer) -> None:
+        less = writer.apply(operator.neg, term, kind=atom_type(term), loc=index.loc)
+        self._add_apart(index, less, version, writer)
+
     def _set_sum(self, index: _Index, term: Atom, version: Value, writer: Writer) -> None:
         self._set(index, self._combined(operator.add, index, term, writer), version, writer)
 
@@ -310,6 +314,7 @@ _WRITES: dict[Callable[..., object], Callable[[_Indices, _Index, Atom, Value, Wr
     operator.iadd: _Indices._set_sum,
     operator.isub: _Indices._set_difference,
     np.add.at: _Indices._add_apart,
+    np.subtract.at: _Indices._subtract_apart,
 }
 
 

@@ -145,7 +145,11 @@ def squeeze(a, axis=None, *, known_sizes):
 
 @define(np.unravel_index)
 def unravel_index(indices, shape):
-    return (indices,) if len(shape) == 1 else NotImplemented
+    found = ()
+    for size in shape[:0:-1]:
+        found = (indices % size, *found)
+        indices = indices // size
+    return (indices, *found)
 
 
 # ---- joined parts

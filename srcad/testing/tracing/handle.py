@@ -210,7 +210,11 @@ class Handle:
 
     @property
     def flat(self) -> Any:
-        return self.moved(np.ravel)
+        return _Flat(self)
+
+    @flat.setter
+    def flat(self, value: Any) -> None:
+        _Flat(self)[:] = value
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -543,3 +547,24 @@ def implements(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., 
 def newer(*names: str) -> tuple[Any, ...]:
     """Functions that not every supported NumPy has: those that this one has."""
     return tuple(getattr(np, name) for name in names if hasattr(np, name))
+
+
+class _Flat(Handle):
+    """The elements of a handle in C order, and in its memory whatever its layout."""
+
+    __slots__ = ()
+
+    def __init__(self, whole: Handle) -> None:
+        self._storage = whole._storage
+        self._positions = np.ravel(whole.indices)
+        self._seen = 0
+        self._value = None
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._select(self.indices[plain(index)].copy())
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        picked = np.arange(self.size)[plain(index)]
+        if np.ndim(value):
+            value = np.ravel(array(value))[np.arange(np.size(picked)) % np.size(value)]
+        super().__setitem__(index, np.reshape(value, np.shape(picked)) if np.ndim(value) else value)

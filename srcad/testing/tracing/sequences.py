@@ -72,7 +72,12 @@ def _sort_in_place(x: Any, axis: int = -1, **kwargs: Any) -> None:
     x[...] = np.sort(x, axis=axis)
 
 
+def _partition_in_place(x: Any, kth: Any, axis: int = -1, **kwargs: Any) -> None:
+    x[...] = np.partition(x, kth, axis)
+
+
 METHODS.update(
     sort=_sort_in_place,
+    partition=_partition_in_place,
     compress=lambda x, condition, axis=None: np.compress(condition, x, axis),
 )

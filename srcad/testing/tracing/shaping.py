@@ -248,8 +248,15 @@ def _put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     ind = np.ravel(plain(ind))
     flat = np.ravel(array(v))
     values = [flat[k % np.size(flat)] for k in range(len(ind))]  # read before anything is written
+    if mode == "clip":
+        ind = np.clip(ind, 0, a.size - 1)
     for i, value in zip(ind, values, strict=True):
         a[np.unravel_index(i % a.size, a.shape)] = value
+
+
+@implements(np.putmask)
+def _putmask(a: Any, mask: Any, values: Any) -> None:
+    a[...] = np.where(plain(mask), np.resize(array(values), a.shape), a)
 
 
 @implements(np.put_along_axis)

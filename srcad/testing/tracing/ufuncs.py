@@ -90,7 +90,7 @@ def _at(ufunc: Any, target: Any, index: Any, *values: Any) -> None:
     else:
         # One entry after the other, as `at` is defined.
         places = np.arange(target.size).reshape(target.shape)[plain(index)]
-        others = [np.broadcast_to(array(v), np.shape(places)) for v in values]
+        others = [np.copy(np.broadcast_to(array(v), np.shape(places))) for v in values]
         for k in np.ndindex(np.shape(places)):
             where = np.unravel_index(places[k], target.shape)
             target[where] = ufunc(target[where], *(v[k] for v in others))
