@@ -24,6 +24,7 @@ sinking      what one branch alone asks for is computed there
 bounds       indices that are not proven are checked (facts)
 (loops)      operations on arrays become loops over elements
 additions    additions in place are safe
+nests        loops that only add up go through memory by small steps
 domains      where functions of numbers raise in Python is checked
 conditions   loops end at their head
 order        sums of loops in any order
@@ -50,6 +51,7 @@ from srcad.backends.numba.domains import check_domains
 from srcad.backends.numba.integers import check_integers
 from srcad.backends.numba.lent import as_call, lend
 from srcad.backends.numba.lists import lists_to_arrays
+from srcad.backends.numba.nests import in_order_of_memory
 from srcad.backends.numba.operations import in_other_words
 from srcad.backends.numba.order import free_order
 from srcad.backends.numba.outline import outline
@@ -159,7 +161,7 @@ def _legal(function: Function) -> Function:
     function = define_all(lists_to_arrays(function))
     function = sink(in_other_words(function))
     function = to_loops(check_bounds(function), checked=True)
-    function = safe_additions(function)
+    function = in_order_of_memory(safe_additions(function))
     function = vectorise(free_order(loops_by_flags(check_domains(function))))
     refuse_unsupported(function)
     return function
