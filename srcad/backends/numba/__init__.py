@@ -21,7 +21,7 @@ appended     lists that grow or shrink by a number each round keep their length:
 undefined    names without a value get one
 operations   what Numba does not know, or means otherwise
 sinking      what one branch alone asks for is computed there
-bounds       indices that are not proven are checked (facts)
+bounds       indices that are not proven are checked (analysis.integers)
 (loops)      operations on arrays become loops over elements
 additions    additions in place are safe
 nests        loops that only add up go through memory by small steps
@@ -41,6 +41,7 @@ from dataclasses import replace
 
 import numba
 
+import srcad.backends.numba.matrices  # noqa: F401  # it tells Numba what its functions are
 from srcad.backends.loops import to_loops
 from srcad.backends.numba.additions import safe_additions
 from srcad.backends.numba.advanced import array_indices_as_loops

@@ -6,7 +6,8 @@
 A definition is plain Python: it repeats NumPy's parameters, and runs.  It is lowered with the types
 of its arguments known, so what it asks of ranks and of known arguments is decided then.  Where it
 returns ``NotImplemented`` the call stays what it is.  ``known_sizes`` are the sizes of the first
-argument, None where they are not known; ``same_shape`` is whether the first two surely have one.
+argument, None where they are not known; ``same_shape`` is whether the first two surely have one;
+``triangle`` is "lower" or "upper" where the first argument is made by a factorization of Cholesky.
 """
 
 from __future__ import annotations
@@ -211,6 +212,22 @@ def meshgrid(*xi, indexing="xy"):
     return [np.broadcast_to(x, shape), np.broadcast_to(y[:, None], shape)]
 
 
+@define(np.tril)
+def tril(m, k=0):
+    if np.ndim(m) != 2:
+        return NotImplemented
+    rows, columns = np.shape(m)
+    return np.where(np.arange(rows)[:, None] + k >= np.arange(columns), m, 0)
+
+
+@define(np.triu)
+def triu(m, k=0):
+    if np.ndim(m) != 2:
+        return NotImplemented
+    rows, columns = np.shape(m)
+    return np.where(np.arange(rows)[:, None] + k <= np.arange(columns), m, 0)
+
+
 # ---- order
 
 
@@ -330,9 +347,14 @@ def inner(a, b):
     return a @ b if np.ndim(b) == 1 else a @ np.transpose(b)
 
 
-@define(runtime.inverse_of_lower)
-def inverse_of_lower(a):
-    return np.linalg.inv(np.tril(a))
+@define(np.linalg.solve)
+def solve(a, b, *, triangle):
+    """Of a factor of Cholesky, or its transpose: by substitution."""
+    if triangle is None or np.ndim(a) != 2 or np.iscomplexobj(a) or np.iscomplexobj(b):
+        return NotImplemented
+    if np.ndim(b) > 2:
+        return NotImplemented
+    return runtime.solve_lower(a, b) if triangle == "lower" else runtime.solve_upper(a, b)
 
 
 @define(runtime.inner)

@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from srcad.backends.numba.facts import Facts
+from srcad.analysis.integers import Facts
 from srcad.backends.numba.writing import ONE, Writer, is_int, tuple_of
 from srcad.codegen.memory import Memory, has_memory
 from srcad.codegen.survey import Survey
