@@ -197,13 +197,13 @@ def _with_number(
     """The loop with a number in place of an array, which is read from around the loop."""
     at = len(loop.streams) + slot
     number = Value("", start.type)
-    names: dict[Value, Atom] = {loop.body.params[at]: array}
-    names |= {u.version: array for u in additions}
+    versions = {u.version for u in additions}
+    names: dict[Value, Atom] = dict.fromkeys((loop.body.params[at], *versions), array)
     read = renaming(names)
     ops: list[Op] = []
     now = number
     for op in loop.body.ops:
-        if isinstance(op, Update) and op in additions:
+        if isinstance(op, Update) and op.version in versions:
             version = Value("", start.type)
             ops.append(Apply(_CALLEES[op.callee], (now, read(op.args[1])), (), version, op.loc))
             now = version

@@ -8,6 +8,7 @@ not handle what is rare: it raises ``Unforeseen``, or any error, and the call is
 
 outline      what takes containers apart and puts them together stays Python
 stacks       products of stacks of matrices are loops of products
+triangles    systems with a factor of Cholesky are solved by substitution (matrices)
 written_out  functions that Numba does not have, in other words (definitions)
 advanced     indices that are arrays
 sums         sums of lists are loops
@@ -63,6 +64,7 @@ from srcad.backends.numba.streams import count_through_arrays, count_through_str
 from srcad.backends.numba.sums import write_out_sums
 from srcad.backends.numba.supported import named, refusal, refuse_unsupported
 from srcad.backends.numba.tapes import tapes_to_arrays
+from srcad.backends.numba.triangles import solve_by_substitution
 from srcad.backends.numba.unbound import flag_unbound
 from srcad.backends.numba.undefined import define_all
 from srcad.backends.numba.vectors import vectorise
@@ -154,7 +156,8 @@ def for_numba(function: Function) -> tuple[Function, frozenset[str]]:
 def _legal(function: Function) -> Function:
     function = replace(function, calls=())  # functions that call themselves: refused below
     function = without_errstate(function)
-    function = array_indices_as_loops(write_out(products_of_stacks(function)))
+    function = solve_by_substitution(products_of_stacks(function))
+    function = array_indices_as_loops(write_out(function))
     function = check_integers(write_out_sums(function))
     function = pack_after_branches(flag_unbound(lists_to_arrays(function)))
     function = tapes_to_arrays(count_through_arrays(function))

@@ -6,8 +6,7 @@
 A definition is plain Python: it repeats NumPy's parameters, and runs.  It is lowered with the types
 of its arguments known, so what it asks of ranks and of known arguments is decided then.  Where it
 returns ``NotImplemented`` the call stays what it is.  ``known_sizes`` are the sizes of the first
-argument, None where they are not known; ``same_shape`` is whether the first two surely have one;
-``triangle`` is "lower" or "upper" where the first argument is made by a factorization of Cholesky.
+argument, None where they are not known; ``same_shape`` is whether the first two surely have one.
 """
 
 from __future__ import annotations
@@ -345,16 +344,6 @@ def inner(a, b):
     if np.ndim(a) == 0 or np.ndim(b) == 0:
         return a * b
     return a @ b if np.ndim(b) == 1 else a @ np.transpose(b)
-
-
-@define(np.linalg.solve)
-def solve(a, b, *, triangle):
-    """Of a factor of Cholesky, or its transpose: by substitution."""
-    if triangle is None or np.ndim(a) != 2 or np.iscomplexobj(a) or np.iscomplexobj(b):
-        return NotImplemented
-    if np.ndim(b) > 2:
-        return NotImplemented
-    return runtime.solve_lower(a, b) if triangle == "lower" else runtime.solve_upper(a, b)
 
 
 @define(runtime.inner)

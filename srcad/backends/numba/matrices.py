@@ -45,11 +45,16 @@ def _lower_half(a):
     return half
 
 
+@numba.njit
+def _inverse_of_large(a):
+    return np.ascontiguousarray(np.linalg.inv(_lower_half(a)))
+
+
 @overload(runtime.inverse_of_lower)
 def _offer_inverse(a):
     if not _is_real(a, 2):
         return None
-    return lambda a: _inverse_of_lower(a) if len(a) < _LARGE else np.linalg.inv(_lower_half(a))
+    return lambda a: _inverse_of_lower(a) if len(a) < _LARGE else _inverse_of_large(a)
 
 
 @numba.njit

@@ -23,13 +23,12 @@ from __future__ import annotations
 
 import builtins
 import operator
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from srcad.analysis.integers import Facts
+from srcad.backends.numba.chains import Addition, Chains, is_whole, parts_of
 from srcad.backends.numba.writing import ONE, Writer, is_int, tuple_of
 from srcad.codegen.memory import Memory, has_memory
 from srcad.codegen.survey import Survey
@@ -42,7 +41,6 @@ from srcad.ir import (
     Function,
     If,
     Literal,
-    Loc,
     Op,
     Range,
     Stream,
@@ -51,7 +49,7 @@ from srcad.ir import (
 )
 from srcad.ir.core import make_tuple, select
 from srcad.ir.infer import atom_type
-from srcad.ir.types import BOOL, FLOAT, INT, Array, Number, NumPyScalar, TupleType
+from srcad.ir.types import BOOL, FLOAT, Array, TupleType
 from srcad.ir.walk import all_ops, map_atoms, map_blocks, operands, renaming, results, values_read
 
 _INTEGERS = (
@@ -74,29 +72,13 @@ def in_order_of_memory(function: Function) -> Function:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Addition:
-    """``array[index] = array[index] + term``, or with minus, in the innermost loop."""
-
-    slot: int
-    """Which carried value of the loop the array is."""
-    ops: tuple[Op, ...]
-    array: Value
-    index: Atom
-    term: Atom
-    version: Value
-    sign: Callable[..., Any]
-    """``operator.add`` or ``operator.sub``."""
-    loc: Loc | None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class _Nest:
     """Loops, each in the one before, which does nothing else but compute."""
 
     loops: list[For]
     ops: list[Op]
     """All operations in the loops, without the loops."""
-    additions: list[_Addition]
+    additions: list[Addition]
     """To arrays that are otherwise neither read nor written."""
     commutes: bool
     """Whether the iterations may come in any order."""
@@ -148,7 +130,8 @@ class _Nests:
 
     def _nest(self, op: For) -> _Nest | None:
         """A nest down to a loop without loops; None if there are branches or more than one."""
-        loops, ops = [], []
+        loops: list[For] = []
+        ops: list[Op] = []
         loop: For | None = op
         while loop is not None:
             self.facts.enter_loop(loop)
@@ -168,8 +151,8 @@ class _Nests:
 
     def _with_additions(self, loops: list[For], ops: list[Op]) -> _Nest:
         last = loops[-1]
-        chains = _Chains(last.body, self.facts)
-        found: list[_Addition] = []
+        chains = Chains(last.body, self.facts)
+        found: list[Addition] = []
         own: set[Op] = set()
         written: list[Value] = []
         """Arrays of which an iteration has an element to itself."""
@@ -252,7 +235,7 @@ class _Nests:
         return cost + sum(self._step(o.args[1], counter) for o in loads)
 
     def _step(self, index: Atom, counter: Value) -> int:
-        parts = _parts(index, self.facts.made)
+        parts = parts_of(index, self.facts.made)
         if any(self._depends(p, counter) for p in parts[:-1]):
             return _FAR
         if not parts or not self._depends(parts[-1], counter):
@@ -306,150 +289,6 @@ class _Nests:
         return any(self._shared(v, carried) for v in _arrays(op))
 
 
-class _Chains:
-    """What happens to the carried values of a loop, from its start to its end."""
-
-    def __init__(self, body: Block, facts: Facts) -> None:
-        self.body = body
-        self.facts = facts
-        self.readers: dict[Value, list[Op]] = {}
-        for op in body.ops:
-            for value in values_read(op):
-                self.readers.setdefault(value, []).append(op)
-
-    def is_sum(self, param: Value, end: Atom) -> bool:
-        """Whether terms are added to a number, and nothing else is done with it."""
-        value = param
-        while value is not end:
-            users = self.readers.get(value, [])
-            if len(users) != 1 or value in self.body.yields:
-                return False
-            match users[0]:
-                case Apply(callee=operator.add, args=args, result=result):
-                    if args.count(value) != 1:
-                        return False
-                    value = result
-                case Accumulate(target=target, index=None, term=term, version=version):
-                    if target is not value or term is value:
-                        return False
-                    value = version
-                case _:
-                    return False
-        return value not in self.readers and self.body.yields.count(value) == 1
-
-    def additions(self, slot: int, param: Value, end: Atom) -> list[_Addition] | None:
-        """The additions to elements that lead to the end, if nothing else is done with an array."""
-        found: list[_Addition] = []
-        value = param
-        while value is not end:
-            addition = None if value in self.body.yields else self._addition(slot, value)
-            if addition is None:
-                return None
-            found.append(addition)
-            value = addition.version
-        if value in self.readers or self.body.yields.count(value) != 1:
-            return None
-        return found
-
-    def one_element(self, param: Value, end: Atom, counters: list[Value]) -> list[Op]:
-        """What reads and writes an array, if each iteration does so at an element of its own."""
-        found: list[Op] = []
-        index: Atom | None = None
-        value = param
-        while True:
-            stores = [o for o in self.readers.get(value, []) if isinstance(o, Update)]
-            for op in self.readers.get(value, []):
-                match op:
-                    case Apply(callee=operator.getitem, args=(array, at)) if array is value:
-                        pass
-                    case Update(callee=operator.setitem, target=target, args=(at, new), path=()):
-                        if target is not value or new is value:
-                            return []
-                    case _:
-                        return []
-                index = at if index is None else index
-                if not self._same(index, at):
-                    return []
-                found.append(op)
-            if value is end:
-                break
-            if len(stores) != 1 or value in self.body.yields:
-                return []
-            value = stores[0].version
-        if index is None or self.body.yields.count(value) != 1:
-            return []
-        parts = _parts(index, self.facts.made)
-        return found if all(c in parts for c in counters) else []
-
-    def _addition(self, slot: int, array: Value) -> _Addition | None:
-        if not isinstance(array.type, Array) or array.type.dtype != "float64":
-            return None
-        users = self.readers.get(array, [])
-        match users:
-            case [Accumulate(target=target, index=Value() | Literal() as index, term=term) as op]:
-                if target is not array or not self._is_element(array, index, term):
-                    return None
-                return _Addition(slot, (op,), array, index, term, op.version, operator.add, op.loc)
-            case [Update(callee=sign, target=target, args=(index, term), path=()) as op]:
-                sign = {operator.iadd: operator.add, operator.isub: operator.sub}.get(sign)
-                if sign is None or target is not array or not self._is_element(array, index, term):
-                    return None
-                return _Addition(slot, (op,), array, index, term, op.version, sign, op.loc)
-            case [Apply() as load, Update(callee=operator.setitem, path=()) as store]:
-                return self._load_and_store(slot, array, load, store)
-        return None
-
-    def _load_and_store(
-        self, slot: int, array: Value, load: Apply, store: Update
-    ) -> _Addition | None:
-        index, new = store.args
-        if store.target is not array or load.callee is not operator.getitem:
-            return None
-        if load.args[0] is not array or not self._same(load.args[1], index):
-            return None
-        (total,) = self.readers.get(load.result, [None]) if self._once(load.result) else (None,)
-        if not isinstance(total, Apply) or total.result is not new or not self._once(new):
-            return None
-        match total:
-            case Apply(callee=operator.add, args=(a, b)):
-                term = b if a is load.result else a
-            case Apply(callee=operator.sub, args=(a, term)) if a is load.result:
-                pass
-            case _:
-                return None
-        if term is load.result or not self._is_element(array, index, term):
-            return None
-        ops = (load, total, store)
-        return _Addition(slot, ops, array, index, term, store.version, total.callee, store.loc)
-
-    def _once(self, value: Atom) -> bool:
-        """Whether a value is read by one operation, once."""
-        if not isinstance(value, Value) or value in self.body.yields:
-            return False
-        users = self.readers.get(value, [])
-        return len(users) == 1 and operands(users[0]).count(value) == 1
-
-    def _same(self, one: Atom, other: Atom) -> bool:
-        made, form = self.facts.made, self.facts.form
-        if one is other:
-            return True
-        first, second = _parts(one, made), _parts(other, made)
-        return len(first) == len(second) and all(
-            map(lambda a, b: form(a) == form(b), first, second)
-        )
-
-    def _is_element(self, array: Value, index: Atom, term: Atom) -> bool:
-        """Whether an index is that of one element, and the term a real number."""
-        assert isinstance(array.type, Array)
-        parts = _parts(index, self.facts.made)
-        return (
-            array.type.dims is not None
-            and len(parts) == len(array.type.dims)
-            and all(map(_is_integer, parts))
-            and (atom_type(term) == FLOAT or atom_type(term) == NumPyScalar("float64"))
-        )
-
-
 @dataclass(frozen=True, slots=True)
 class _Writing:
     """Writes a nest by a plan."""
@@ -458,7 +297,7 @@ class _Writing:
     plan: _Plan
     levels: list[list[Op]]
     guarded: list[Op]
-    after: list[_Addition]
+    after: list[Addition]
     """The additions that are made after the innermost loop."""
     facts: Facts
 
@@ -543,7 +382,7 @@ class _Writing:
         out.ops.append(looped)
         for a, total in zip(self.after, totals, strict=True):
             array = now[a.slot]
-            parts = list(_parts(a.index, self.facts.made))
+            parts = list(parts_of(a.index, self.facts.made))
             item = out.apply(operator.getitem, array, tuple_of(parts, out), kind=FLOAT, loc=a.loc)
             new = out.apply(a.sign, item, total, kind=FLOAT, loc=a.loc)
             version = ends[a.slot] if last[a.slot] is a else Value(array.hint, array.type)
@@ -583,27 +422,12 @@ def _is_harmless(op: Apply) -> bool:
         return isinstance(atom_type(op.args[0]), TupleType)
     if op.callee in _OF_SHAPES:
         return True
-    return op.callee in _INTEGERS and all(map(_is_integer, operands(op)))
-
-
-def _is_integer(atom: Atom) -> bool:
-    kind = atom_type(atom)
-    return (isinstance(kind, Number) and kind in (INT, BOOL)) or (
-        isinstance(kind, Number) and kind.size is not None
-    )
+    return op.callee in _INTEGERS and all(map(is_whole, operands(op)))
 
 
 def _arrays(op: Op) -> list[Value]:
     """What an operation reads or writes that has memory."""
     return [v for v in values_read(op) if has_memory(v.type)]
-
-
-def _parts(index: Atom, made: dict[Value, Apply]) -> tuple[Atom, ...]:
-    """The integers of an index."""
-    if isinstance(index, Literal) and isinstance(index.value, tuple):
-        return tuple(map(Literal, index.value))
-    op = made.get(index) if isinstance(index, Value) else None
-    return op.args if op is not None and op.callee is make_tuple else (index,)
 
 
 def _is_downwards(stream: Stream) -> bool:

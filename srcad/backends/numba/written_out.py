@@ -17,8 +17,6 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 from srcad.backends.numba.definitions import DEFINITIONS
 from srcad.errors import SourceError
 from srcad.frontend.abstract import Static
@@ -99,8 +97,6 @@ class _WritingOut:
                 keywords["known_sizes"] = Literal(_known_sizes(op))
             if _takes(definition, "same_shape"):
                 keywords["same_shape"] = Literal(same_shape(*map(atom_type, op.args[:2])))
-            if _takes(definition, "triangle"):
-                keywords["triangle"] = Literal(self._triangle(op.args[0]))
             args = list(map(self._known, op.args))
             low, made = bodies.inline(builder, definition, args, keywords)
             known = isinstance(made, Static) and made.value is NotImplemented
@@ -117,22 +113,6 @@ class _WritingOut:
         if display is not None and display.callee in (make_list, make_tuple):
             self.displays[op.result] = display.args
         return True
-
-    def _triangle(self, atom: Atom) -> str | None:
-        """Which part of a matrix is not zero, by how it was made."""
-        made = self.made.get(atom) if isinstance(atom, Value) else None
-        if made is None:
-            return None
-        if made.callee is np.linalg.cholesky and len(made.args) == 1 and not made.keywords:
-            return "lower"
-        if (
-            made.callee in (np.transpose, np.ndarray.T)
-            and len(made.args) == 1
-            and not made.keywords
-        ):
-            of = self._triangle(made.args[0])
-            return None if of is None else {"lower": "upper", "upper": "lower"}[of]
-        return None
 
     def _known(self, atom: Atom) -> Any:
         """An argument: a list or a tuple item by item."""
