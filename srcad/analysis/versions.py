@@ -5,6 +5,8 @@ A write makes the next version; loops and branches hand versions on.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from srcad.ir import Atom, Block, For, If, Try, Update, Value, While, With
 from srcad.ir.types import Array
 from srcad.ir.walk import all_ops, blocks
@@ -93,7 +95,12 @@ def overwritten_later(block: Block) -> dict[Value, None]:
 
 def chained(block: Block, versions: set[Value]) -> frozenset[Value]:
     """All versions of the memory that some versions belong to."""
-    links = version_links(block)
+    found = connected(version_links(block), versions)
+    return frozenset(v for v in found if isinstance(v.type, Array))
+
+
+def connected(links: Mapping[Value, list[Value]], versions: set[Value]) -> set[Value]:
+    """All that some versions are linked to, themselves included."""
     found: set[Value] = set()
     work = list(versions)
     while work:
@@ -101,4 +108,4 @@ def chained(block: Block, versions: set[Value]) -> frozenset[Value]:
         if value not in found:
             found.add(value)
             work += links.get(value, ())
-    return frozenset(v for v in found if isinstance(v.type, Array))
+    return found

@@ -650,6 +650,8 @@ _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
     np.ndarray.squeeze: _squeezed_type,
     runtime.cofactors: lambda a: atom_type(a),
     runtime.inverse_of_lower: lambda a: atom_type(a),
+    runtime.solve_lower: lambda a, b: atom_type(b),
+    runtime.solve_upper: lambda a, b: atom_type(b),
     runtime.over_gap_needed: lambda n, gaps: atom_type(n),  # the examples may have no gaps
     runtime.settled: lambda dv, merged: atom_type(dv),
     runtime.require_settled: lambda ct, merged: atom_type(ct),

@@ -55,6 +55,7 @@ _FRESH = {
     operator.or_, operator.xor, operator.lshift, operator.rshift, operator.lt, operator.le,
     operator.gt, operator.ge, operator.eq, operator.ne, np.where, np.dot, np.matmul, np.array,
     np.ndarray.copy, np.concatenate, np.stack, np.tensordot, runtime.own,
+    runtime.inverse_of_lower, runtime.solve_lower, runtime.solve_upper, runtime.cofactors,
     np.hstack, np.vstack, np.dstack, np.column_stack, np.append, np.insert, np.inner, np.outer,
     np.kron, np.cross, np.convolve, np.correlate, np.interp, np.select, np.choose, np.cov,
     np.linalg.solve, np.linalg.lstsq, np.linalg.cross, np.linalg.tensorsolve,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from srcad.ir import Block
 from srcad.options import Options
+from srcad.passes.accumulators import sums_in_numbers
 from srcad.passes.common import without_repeats
 from srcad.passes.fold import without_steady
 from srcad.passes.inplace import sums_in_place
@@ -22,5 +23,5 @@ def prepared(block: Block, options: Options) -> Block:
     if options.common:
         block = without_repeats(block)
     if options.in_place:
-        block = sums_in_place(block)
+        block = sums_in_numbers(sums_in_place(block))
     return block

@@ -17,7 +17,7 @@ from srcad.runtime.checks import (
 from srcad.runtime.contractions import contraction, transposed_subscripts
 from srcad.runtime.determinants import cofactors, is_regular, minors
 from srcad.runtime.elementary import FAR, cos, exp, expm1, log, log1p, sin, tanh
-from srcad.runtime.matrices import frechet, inverse_of_lower, row_order
+from srcad.runtime.matrices import frechet, inverse_of_lower, row_order, solve_lower, solve_upper
 from srcad.runtime.objects import dataclass_of
 from srcad.runtime.order import evened
 from srcad.runtime.products import (
@@ -117,6 +117,8 @@ __all__ = [
     "shadow",
     "sin",
     "snapshot",
+    "solve_lower",
+    "solve_upper",
     "stop_gradient",
     "strong",
     "sum_of_repeats",

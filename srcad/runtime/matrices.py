@@ -49,3 +49,13 @@ def inverse_of_lower(a: Any) -> Any:
     found[..., half:, half:] = last
     found[..., half:, :half] = -last @ (a[..., half:, :half] @ first)
     return found
+
+
+def solve_lower(a: Any, b: Any) -> Any:
+    """`solve(a, b)` for a lower triangular matrix."""
+    return np.linalg.solve(a, b)
+
+
+def solve_upper(a: Any, b: Any) -> Any:
+    """`solve(a, b)` for an upper triangular matrix."""
+    return np.linalg.solve(a, b)

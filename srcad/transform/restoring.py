@@ -5,11 +5,15 @@ statement of the reverse sweep what it held at that statement of the primal.  Wh
 array that is needed for shows when a reverse sweep has been written (``Restoring.wanted``); it is
 then written again, restoring them (see ``reverse.sweep_block``).
 
+A number that is read in more loops than there are around the writes is not kept either: there are
+fewer of what is written over.
+
 Griewank and Walther, Evaluating Derivatives, 2nd ed., section 4.2.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,11 +21,11 @@ from typing import Any
 import numpy as np
 
 from srcad import runtime
-from srcad.analysis.versions import overwritten_later, written_values
+from srcad.analysis.versions import connected, overwritten_later, version_links, written_values
 from srcad.ir import UNDEFINED, Apply, Atom, Block, For, If, Op, Try, Update, Value, While, With
 from srcad.ir.sharing import SHAPE
-from srcad.ir.types import Array
-from srcad.ir.walk import map_atoms, overwritten, renaming, results
+from srcad.ir.types import Array, Number, NumPyScalar
+from srcad.ir.walk import blocks, map_atoms, overwritten, renaming, results
 from srcad.transform import spaces
 from srcad.transform.adjoints import Adjoints
 from srcad.transform.kept import only_for_shape
@@ -43,12 +47,15 @@ class Restoring:
     """Values that may not exist at run time."""
     first: dict[Value, None] = field(default_factory=dict)
     """The copies of last versions that restoring begins with."""
+    loads: dict[Value, Apply] = field(default_factory=dict)
+    """Numbers that are read again of restored memory, rather than kept; and how."""
 
     def begin(self, block: Block) -> None:
         """Look at the writes of the whole block that is swept."""
         self.written.update(written_values(block))
         self.volatile = Volatile(overwritten_later(block))
         self.volatile.note(block)
+        self.loads = frequent_loads(block)
 
     def touches(self, op: Op) -> bool:
         """Whether restoring has something to do in the blocks of an operation."""
@@ -108,13 +115,14 @@ class Restoring:
         for op in made:
             changed_op(op, note)
         changed = {v: s for v, s in adjoints.states.items() if states.get(v) is not s}
-        stale = [v for v in (*read, *changed.values()) if v in self.volatile]
+        both = (*read, *changed.values())
+        stale = [v for v in both if v in self.volatile or v in self.loads]
         if not stale:
             return
         del b.ops[mark:]
         mapping: dict[Value, Any] = {}
         for value in stale:
-            found = current(value, self.volatile, adjoints)
+            found = self._now(value, adjoints)
             if found is not None:
                 mapping[value] = found
         for op in made:
@@ -125,6 +133,18 @@ class Restoring:
             state = mapping.get(state, state)
             if isinstance(state, Value) and is_view_of(state, moving, b):
                 adjoints.states[key] = b.apply(np.ndarray.copy, state)
+
+    def _now(self, value: Value, adjoints: Adjoints) -> Value | None:
+        """What stands in for a value of the primal; None if that has to be kept."""
+        op = self.loads.get(value)
+        if op is None:
+            return current(value, self.volatile, adjoints)
+        array, index = op.args
+        assert isinstance(array, Value)
+        memory = adjoints.restored(array)
+        if memory is None:
+            return None
+        return adjoints.builder.apply_typed(op.callee, (memory, index), value.type, value.hint)
 
     def _memories(self, adjoints: Adjoints | None) -> Iterator[Value]:
         """All memory that is restored at this point."""
@@ -182,6 +202,10 @@ class Restoring:
         copies: list[tuple[Value, Apply]] = []
         for value in needed:
             mapping[value] = value
+            if (load := self.loads.get(value)) is not None:
+                array = load.args[0]
+                assert isinstance(array, Value)
+                self.wanted[array] = None
             if value not in self.volatile:
                 continue
             surely = isinstance(value.type, Array) and value not in self.missing
@@ -199,3 +223,39 @@ class Restoring:
         surely = isinstance(value.type, Array) and value not in self.missing
         copier = np.ndarray.copy if surely else runtime.copied
         return Apply(copier, (value,), (), Value(value.hint, value.type), None)
+
+
+def frequent_loads(block: Block) -> dict[Value, Apply]:
+    """Reads of numbers in loops around which there is no write to the array.
+
+    The numbers are more than what is written over: ``a[i, k]`` in a loop over ``k``, where
+    ``a[i, j]`` is written after it.
+    """
+    links = version_links(block)
+    depths: dict[Value, int] = {}
+    """How many loops are around the innermost write to a version."""
+    loads: list[tuple[int, Apply]] = []
+
+    def visit(inner: Block, depth: int) -> None:
+        for op in inner.ops:
+            match op:
+                case Update(target=Value(type=Array()) as target):
+                    depths[target] = max(depth, depths.get(target, 0))
+                case Apply(callee=operator.getitem, args=(Value(type=Array()), _)):
+                    if isinstance(op.result.type, (Number, NumPyScalar)):
+                        loads.append((depth, op))
+            for each in blocks(op):
+                visit(each, depth + isinstance(op, (For, While)))
+
+    visit(block, 0)
+    deepest: dict[Value, int] = {}
+    for target in depths:
+        if target not in deepest:
+            versions = connected(links, {target})
+            most = max(depths.get(v, 0) for v in versions)
+            deepest.update(dict.fromkeys(versions, most))
+    return {
+        op.result: op
+        for depth, op in loads
+        if isinstance(op.args[0], Value) and depth > deepest.get(op.args[0], depth)
+    }

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import srcad
-from tests.backends.compiled import uncompiled
+from tests.backends.compiled import Numba, uncompiled
 from tests.backends.test_numba import same
 
 pytest.importorskip("numba")
@@ -697,3 +697,53 @@ def test_products_of_vectors_are_sums_where_they_stand(monkeypatch):
         lines = gradient.source_for(S).splitlines()
     code = [line for line in lines if not line.lstrip().startswith("#")]
     assert not any("@ " in line or "ascontiguousarray" in line for line in code)
+
+
+# ---- triangular systems
+
+
+def by_cholesky(a, b):
+    c = np.linalg.cholesky(a @ a.T + np.eye(len(a)))
+    return np.sum(np.linalg.solve(c.T, np.linalg.solve(c, b)) * b) + np.sum(np.tril(a, -1) ** 2)
+
+
+@pytest.mark.parametrize(
+    "right", [R.normal(size=4), R.normal(size=(4, 3)), R.normal(size=(3, 4)).T]
+)
+def test_systems_with_a_factor_are_solved_by_substitution(right):
+    a = R.normal(size=(4, 4))
+    gradient = srcad.value_and_grad(by_cholesky, argnums=(0, 1), backend="numba")
+    source = gradient.source_for(a, right)
+    assert "runtime.solve_lower(" in source
+    assert "runtime.solve_upper(" in source
+    assert "= np.linalg.solve(" not in source
+    same(gradient(a, right), srcad.value_and_grad(by_cholesky, argnums=(0, 1))(a, right))
+
+
+def test_inverses_of_large_triangles():
+    from srcad import runtime
+    from srcad.backends.numba.matrices import _LARGE, _inverse_of_large, _inverse_of_lower
+
+    a = np.tril(R.normal(size=(30, 30))) + 8.0 * np.eye(30)
+    full = a + np.triu(R.normal(size=(30, 30)), 1)
+    assert len(a) < _LARGE
+    assert np.allclose(_inverse_of_lower(full), runtime.inverse_of_lower(a), rtol=1e-12)
+    assert np.allclose(_inverse_of_large(full), runtime.inverse_of_lower(a), rtol=1e-12)
+
+
+def determinant(a):
+    return np.log(np.abs(np.linalg.det(a))) * a[0, 0]
+
+
+def test_cofactors_are_compiled():
+    numba = Numba()
+    a = R.normal(size=(4, 4))
+    same(numba.grad(determinant)(a), srcad.grad(determinant)(a))
+    assert not numba.slow
+    singular = np.ones((3, 3))
+    same(numba.grad(np_det)(singular), srcad.grad(np_det)(singular))
+    assert numba.slow  # by the singular values, in plain code
+
+
+def np_det(a):
+    return np.linalg.det(a)

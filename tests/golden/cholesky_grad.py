@@ -16,29 +16,27 @@ def cholesky_grad(a):
         stack2 = []
         for j in range(i + 1):
             s = a[i, j]
-            stack3 = []
             for k in range(j):
-                item = l[i, k]
-                item2 = l[j, k]
-                stack3.append((item2, item, k))
-                s = s - item * item2
+                s = s - l[i, k] * l[j, k]
             if i == j:
                 choice = math.sqrt(s)
                 item = None
             else:
                 item = l[j, j]
                 choice = s / item
-            stack2.append((choice, j, item, stack3))
+            stack2.append((l[i, j], choice, j, item))
             l[i, j] = choice
         stack.append((stack2, i))
+    l2 = l.copy()
     # ---- reverse sweep
     # line 243: for i in range(n):
     l_bar = np.broadcast_to(1.0, l.shape).copy()
     a_bar = np.zeros(a.shape)
     for stack2, i in reversed(stack):
         # line 244: for j in range(i + 1):
-        for choice, j, item, stack3 in reversed(stack2):
+        for item2, choice, j, item in reversed(stack2):
             # line 248: l[i, j] = math.sqrt(s) if i == j else s / l[j, j]
+            l2[i, j] = item2
             item2 = l_bar[i, j]
             l_bar[i, j] = 0.0
             if i == j:
@@ -47,10 +45,10 @@ def cholesky_grad(a):
                 s_bar = item2 / item
                 l_bar[j, j] -= s_bar * choice
             # line 246: for k in range(j):
-            for item2, item, k in reversed(stack3):
+            for k in range(j - 1, -1, -1):
                 # line 247: s -= l[i, k] * l[j, k]
-                l_bar[j, k] -= s_bar * item
-                l_bar[i, k] -= s_bar * item2
+                l_bar[j, k] -= s_bar * l2[i, k]
+                l_bar[i, k] -= s_bar * l2[j, k]
             # line 245: s = a[i, j]
             a_bar[i, j] += s_bar
     return a_bar

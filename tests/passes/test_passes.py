@@ -846,3 +846,77 @@ def test_short_loops_over_rows_are_written_out():
     x = np.cos(np.arange(12.0)).reshape(4, 3)
     agrees(pairs_apart, x)
     assert "append" not in srcad.grad(pairs_apart).source_for(x)
+
+
+# ---- elements that are read in many loops
+
+
+def triangle(a, b):
+    c = b.copy()
+    m, n = c.shape
+    for i in range(m):
+        for j in range(n):
+            for k in range(i + 1, m):
+                c[i, j] += a[k, i] * c[k, j]
+    return np.sum(c * c)
+
+
+def at_work(a, b):
+    c = b.copy()
+    n = len(c)
+    for i in range(n):
+        w = 0.0
+        for k in range(n):
+            w += a[i, k] * c[k, 0]
+        c[i, 0] = w
+    return np.sum(c * c)
+
+
+A, B = np.tril(np.arange(9.0).reshape(3, 3)) / 5.0, np.ones((3, 2))
+
+
+def test_an_element_that_a_loop_adds_to_is_a_number_meanwhile():
+    lines = body(triangle, A, B, argnums=(0, 1), in_place=True, recompute=True)
+    assert "value = value + a[k, i] * c[k, j]" in lines
+    agrees(triangle, A, B, argnums=(0, 1))
+
+
+def other_elements_may_be_the_same(a, b):
+    c = b.copy()
+    for i in range(3):
+        for k in range(3):
+            c[i, 0] += a[k, i] * c[k, 0]
+    return np.sum(c * c)
+
+
+def another_name_may_read_it(a, b):
+    c = b.copy()
+    row = c[0]
+    for k in range(1, 3):
+        c[0, 1] += a[k, 0] * c[k, 0] * row[1]
+    return np.sum(c * c)
+
+
+def not_there_if_the_loop_is_empty(a, b):
+    c = b.copy()
+    for i in range(5):
+        for k in range(i + 1, 3):
+            c[i, 0] += a[k, i] * c[k, 0]
+    return np.sum(c * c)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [other_elements_may_be_the_same, another_name_may_read_it, not_there_if_the_loop_is_empty],
+)
+def test_an_element_stays_one_where_it_has_to(function):
+    assert "value" not in " ".join(body(function, A, B, argnums=(0, 1), in_place=True))
+    agrees(function, A, B, argnums=(0, 1))
+
+
+@pytest.mark.parametrize("function", [triangle, at_work])
+def test_what_is_written_over_is_kept_not_what_is_read(function):
+    source = srcad.grad(function, argnums=(0, 1)).source_for(A, B)
+    reverse = source.split("reverse sweep")[1]
+    assert "for k in range(" in reverse
+    agrees(function, A, B, argnums=(0, 1))

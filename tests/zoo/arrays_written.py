@@ -1267,3 +1267,61 @@ def from_one_end_or_the_other(x, s):
     v = u[1:] if s > 0 else u[:-1]
     v[1:] = v[:-1] * s
     return u * u
+
+
+@case((M,))
+def lu_by_elements(m):
+    """Elements are read in more loops than there are around their writes."""
+    a = m + 4.0 * np.eye(3)
+    n = len(a)
+    for i in range(n):
+        for j in range(i):
+            w = a[i, j]
+            for k in range(j):
+                w -= a[i, k] * a[k, j]
+            a[i, j] = w / a[j, j]
+        for j in range(i, n):
+            for k in range(i):
+                a[i, j] -= a[i, k] * a[k, j]
+    return a
+
+
+@case((M, N))
+def triangular_product_in_place(m, b):
+    """What an inner loop adds to is not what it reads."""
+    b = np.concatenate((b, b[:1] + 1.0))
+    rows, columns = b.shape
+    for i in range(rows):
+        for j in range(columns):
+            for k in range(i + 1, rows):
+                b[i, j] += m[k, i] * b[k, j]
+            b[i, j] = 2.0 * b[i, j]
+    return b
+
+
+@case((M, V))
+def rows_by_a_work_array(m, v):
+    """A work array is written in two loops, and read in three."""
+    a, s = m.copy(), np.zeros(3)
+    for i in range(3):
+        for p in range(3):
+            s[p] = 0.0
+            for k in range(3):
+                s[p] += a[i, k] * v[k + p - 2]
+        for p in range(3):
+            a[i, p] = s[p] * v[p]
+    return a
+
+
+@case((V, 2))
+def written_between_reads(x, n):
+    """A number that is read again would not be the same: it is kept."""
+    u = x.copy()
+    total = 0.0
+    for k in range(n):
+        for i in range(4):
+            t = u[i]
+            for j in range(2):
+                total += t * u[j] * x[i]
+            u[i] = np.sin(total)
+    return u * total

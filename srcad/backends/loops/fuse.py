@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from srcad.backends.affine import Affine, Symbol
+from srcad.analysis.affine import Affine, Symbol
 from srcad.backends.loops.aliases import Aliases
 from srcad.backends.loops.items import (
     Alloc,

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from srcad.backends.affine import Affine
+from srcad.analysis.affine import Affine
 from srcad.backends.loops.sizes import Shapes
 from srcad.backends.loops.views import Picture
 from srcad.codegen.ownership import Ownership

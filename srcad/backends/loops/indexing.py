@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from srcad.backends.affine import ONE, Affine, Sizes
+from srcad.analysis.affine import ONE, Affine, Sizes
 from srcad.backends.loops import views
 from srcad.backends.loops.known import Check, Known, Several, shape_of
 from srcad.backends.loops.views import Along, Picture

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from srcad.backends.affine import Affine, Sizes, Symbol
+from srcad.analysis.affine import Affine, Sizes, Symbol
 from srcad.backends.loops.known import Check
 from srcad.ir import Atom, Op, Value
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING
 
-from srcad.backends.affine import Affine
+from srcad.analysis.affine import Affine
 from srcad.backends.loops.elements import Elements
 from srcad.backends.loops.items import Alloc, Buffer, Index, Item, Store
 from srcad.backends.loops.kinds import joint, scan, scanned_axis

@@ -6,7 +6,7 @@ import operator
 from typing import TYPE_CHECKING
 
 from srcad import runtime
-from srcad.backends.affine import Affine
+from srcad.analysis.affine import Affine
 from srcad.backends.loops.elements import DTYPES
 from srcad.backends.loops.items import (
     Item,

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from srcad import runtime
-from srcad.backends.affine import ONE, Affine, Sizes, Symbol
+from srcad.analysis.affine import ONE, Affine, Sizes, Symbol
 from srcad.backends.loops import joins, lists, matrices, reduce, views
 from srcad.backends.loops.aliases import Aliases
 from srcad.backends.loops.elements import DTYPES, Elements, common_dtype, scalar_dtype

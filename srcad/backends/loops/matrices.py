@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING
 
-from srcad.backends.affine import Affine, Sizes
+from srcad.analysis.affine import Affine, Sizes
 from srcad.backends.loops.elements import Elements
 from srcad.backends.loops.items import (
     Alloc,

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from srcad.backends.affine import only
+from srcad.analysis.affine import only
 from srcad.backends.loops.items import Alloc, Buffer, Define, Index, Item, Load, Loop, Store
 from srcad.ir import Value
 from srcad.ir.types import Array

@@ -15,7 +15,7 @@ from typing import Any, assert_never
 import numpy as np
 
 from srcad import runtime
-from srcad.backends.affine import Affine, Symbol
+from srcad.analysis.affine import Affine, Symbol
 from srcad.backends.loops.items import (
     Alloc,
     Buffer,

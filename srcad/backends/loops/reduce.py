@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from srcad.backends.affine import ONE, Affine, Sizes
+from srcad.analysis.affine import ONE, Affine, Sizes
 from srcad.backends.loops.elements import Elements
 from srcad.backends.loops.items import (
     Alloc,

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from srcad import runtime
-from srcad.backends.affine import Affine, Sizes
+from srcad.analysis.affine import Affine, Sizes
 from srcad.backends.classes import variables
 from srcad.backends.loops.elements import DTYPES
 from srcad.backends.loops.sizes import Shapes

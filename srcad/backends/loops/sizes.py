@@ -15,8 +15,8 @@ from typing import Any, assert_never
 import numpy as np
 
 from srcad import runtime
+from srcad.analysis.affine import ONE, Affine, Sizes, Symbol
 from srcad.backends import ROOM
-from srcad.backends.affine import ONE, Affine, Sizes, Symbol
 from srcad.backends.loops import views
 from srcad.backends.loops.indexing import indexed, is_int, picture
 from srcad.backends.loops.kinds import (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from srcad.backends.affine import Affine, Sizes
+from srcad.analysis.affine import Affine, Sizes
 
 
 @dataclass(frozen=True, slots=True)

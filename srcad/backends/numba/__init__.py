@@ -8,6 +8,7 @@ not handle what is rare: it raises ``Unforeseen``, or any error, and the call is
 
 outline      what takes containers apart and puts them together stays Python
 stacks       products of stacks of matrices are loops of products
+triangles    systems with a factor of Cholesky are solved by substitution (matrices)
 written_out  functions that Numba does not have, in other words (definitions)
 advanced     indices that are arrays
 sums         sums of lists are loops
@@ -21,9 +22,10 @@ appended     lists that grow or shrink by a number each round keep their length:
 undefined    names without a value get one
 operations   what Numba does not know, or means otherwise
 sinking      what one branch alone asks for is computed there
-bounds       indices that are not proven are checked (facts)
+bounds       indices that are not proven are checked (analysis.integers)
 (loops)      operations on arrays become loops over elements
 additions    additions in place are safe
+nests        loops that only add up go through memory by small steps
 domains      where functions of numbers raise in Python is checked
 conditions   loops end at their head
 order        sums of loops in any order
@@ -40,6 +42,7 @@ from dataclasses import replace
 
 import numba
 
+import srcad.backends.numba.matrices  # noqa: F401  # it tells Numba what its functions are
 from srcad.backends.loops import to_loops
 from srcad.backends.numba.additions import safe_additions
 from srcad.backends.numba.advanced import array_indices_as_loops
@@ -50,6 +53,7 @@ from srcad.backends.numba.domains import check_domains
 from srcad.backends.numba.integers import check_integers
 from srcad.backends.numba.lent import as_call, lend
 from srcad.backends.numba.lists import lists_to_arrays
+from srcad.backends.numba.nests import in_order_of_memory
 from srcad.backends.numba.operations import in_other_words
 from srcad.backends.numba.order import free_order
 from srcad.backends.numba.outline import outline
@@ -60,6 +64,7 @@ from srcad.backends.numba.streams import count_through_arrays, count_through_str
 from srcad.backends.numba.sums import write_out_sums
 from srcad.backends.numba.supported import named, refusal, refuse_unsupported
 from srcad.backends.numba.tapes import tapes_to_arrays
+from srcad.backends.numba.triangles import solve_by_substitution
 from srcad.backends.numba.unbound import flag_unbound
 from srcad.backends.numba.undefined import define_all
 from srcad.backends.numba.vectors import vectorise
@@ -151,7 +156,8 @@ def for_numba(function: Function) -> tuple[Function, frozenset[str]]:
 def _legal(function: Function) -> Function:
     function = replace(function, calls=())  # functions that call themselves: refused below
     function = without_errstate(function)
-    function = array_indices_as_loops(write_out(products_of_stacks(function)))
+    function = solve_by_substitution(products_of_stacks(function))
+    function = array_indices_as_loops(write_out(function))
     function = check_integers(write_out_sums(function))
     function = pack_after_branches(flag_unbound(lists_to_arrays(function)))
     function = tapes_to_arrays(count_through_arrays(function))
@@ -159,7 +165,7 @@ def _legal(function: Function) -> Function:
     function = define_all(lists_to_arrays(function))
     function = sink(in_other_words(function))
     function = to_loops(check_bounds(function), checked=True)
-    function = safe_additions(function)
+    function = in_order_of_memory(safe_additions(function))
     function = vectorise(free_order(loops_by_flags(check_domains(function))))
     refuse_unsupported(function)
     return function

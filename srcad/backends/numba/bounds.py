@@ -18,9 +18,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from srcad.analysis.affine import Affine, Symbol
+from srcad.analysis.integers import Facts
 from srcad.backends import ROOM
-from srcad.backends.affine import Affine, Symbol
-from srcad.backends.numba.facts import Facts
 from srcad.backends.numba.writing import Writer, rewritten
 from srcad.ir import (
     Accumulate,

@@ -215,6 +215,22 @@ def meshgrid(*xi, indexing="xy"):
     return [np.broadcast_to(x, shape), np.broadcast_to(y[:, None], shape)]
 
 
+@define(np.tril)
+def tril(m, k=0):
+    if np.ndim(m) != 2:
+        return NotImplemented
+    rows, columns = np.shape(m)
+    return np.where(np.arange(rows)[:, None] + k >= np.arange(columns), m, 0)
+
+
+@define(np.triu)
+def triu(m, k=0):
+    if np.ndim(m) != 2:
+        return NotImplemented
+    rows, columns = np.shape(m)
+    return np.where(np.arange(rows)[:, None] + k <= np.arange(columns), m, 0)
+
+
 # ---- order
 
 
@@ -332,11 +348,6 @@ def inner(a, b):
     if np.ndim(a) == 0 or np.ndim(b) == 0:
         return a * b
     return a @ b if np.ndim(b) == 1 else a @ np.transpose(b)
-
-
-@define(runtime.inverse_of_lower)
-def inverse_of_lower(a):
-    return np.linalg.inv(np.tril(a))
 
 
 @define(runtime.inner)

@@ -14,7 +14,7 @@ import operator
 from dataclasses import replace
 
 from srcad import runtime
-from srcad.ir import Apply, Atom, Block, For, Function, Op, Value
+from srcad.ir import Accumulate, Apply, Atom, Block, For, Function, Op, Value
 from srcad.ir.infer import atom_type
 from srcad.ir.types import FLOAT, NumPyScalar
 from srcad.ir.walk import map_blocks, values_read
@@ -44,11 +44,17 @@ def _loop(op: For) -> For:
         free |= _sum(param, end, readers, body.yields) or set()
     if not free:
         return op
-    ops = tuple(
-        replace(o, callee=runtime.plus) if o in free and isinstance(o, Apply) else o
-        for o in body.ops
-    )
+    ops = tuple(_in_any_order(o) if o in free else o for o in body.ops)
     return replace(op, body=replace(body, ops=ops))
+
+
+def _in_any_order(op: Op) -> Op:
+    match op:
+        case Apply():
+            return replace(op, callee=runtime.plus)
+        case Accumulate():
+            return Apply(runtime.plus, (op.target, op.term), (), op.version, op.loc)
+    raise TypeError(op)
 
 
 def _sum(
@@ -62,12 +68,17 @@ def _sum(
         if len(users) != 1 or value in yields or not _is_float(value):
             return None
         (user,) = users
-        if not isinstance(user, Apply) or user.callee is not operator.add:
-            return None
-        if not all(map(_is_float, user.args)) or user.args.count(value) != 1:
+        match user:
+            case Apply(callee=operator.add, args=args, result=result):
+                pass
+            case Accumulate(target=target, index=None, term=term, version=result):
+                args = (target, term)
+            case _:
+                return None
+        if not all(map(_is_float, args)) or args.count(value) != 1:
             return None
         found.add(user)
-        value = user.result
+        value = result
     if value in readers or yields.count(value) != 1:
         return None
     return found

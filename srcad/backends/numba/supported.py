@@ -150,6 +150,7 @@ _CALLEES: set[Any] = {
     ),
     *(np.linalg.matrix_power,),
     *(math.isfinite, cmath.isfinite, runtime.Unforeseen),
+    *(runtime.inverse_of_lower, runtime.solve_lower, runtime.solve_upper, runtime.cofactors),
 }
 """What is compiled, and computes what it does in plain Python; ufuncs beside."""
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from srcad.backends.affine import Affine, Symbol, only
-from srcad.backends.numba.writing import is_int
+from srcad.analysis.affine import Affine, Symbol, only
 from srcad.ir import Apply, Atom, For, Literal, Range, Value, While
+from srcad.ir.core import is_int
 from srcad.ir.infer import atom_type
 from srcad.ir.types import INT, Array, Dim, Number
 
