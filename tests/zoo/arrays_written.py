@@ -1267,3 +1267,18 @@ def from_one_end_or_the_other(x, s):
     v = u[1:] if s > 0 else u[:-1]
     v[1:] = v[:-1] * s
     return u * u
+
+
+@case((V, W))
+def items_read_when_it_is_their_turn(x, y):
+    u, v = x * 1.0, y * 1.0
+    total = 0.0
+    for s in u[:2]:
+        u[1] = u[1] * s + v[0]
+        total = total + s * s
+        spare = u
+        u = v
+        v = spare
+        if y[0] < -5.0:
+            spare[0] = total
+    return total
