@@ -194,6 +194,8 @@ class MaybeUnbound:
 
     name: str
     value: Abstract
+    there: Value | None = None
+    """What has a value where the variable has one, if that is none of its own."""
 
 
 @immutable

@@ -25,6 +25,7 @@ from srcad.frontend.abstract import (
     Static,
     TupleRef,
     Zip,
+    parts,
 )
 from srcad.frontend.control import run_sequence
 from srcad.frontend.fence import refusal
@@ -194,11 +195,11 @@ def _unroll(
             "use arrays, or lists of numbers",
         )
 
-    known = items
+    known, written = items, _reads_buffers(iterable)
 
     def once(number: int, rest: Callable[[], None] | None) -> None:
         current = known
-        if iterators.moved(low, since):
+        if iterators.moved(low, since) or (written and number):
             current = tuple(containers.unpack(low, iterable))
         low.state.pop(("flag", low.frame.number, "continued"), None)
         bind(current[number])
@@ -208,6 +209,11 @@ def _unroll(
     run_sequence(low, [partial(once, k) for k in range(len(items))], ("returned", "broke"))
     if not low.dead and low.exits(("returned", "broke")) is not True:
         iterators.moved(low, since)  # what has grown by now would be gone on with
+
+
+def _reads_buffers(iterable: Abstract) -> bool:
+    """Whether items are read of an array that is written: each is read when it is its turn."""
+    return isinstance(iterable, ArrayRef) or any(map(_reads_buffers, parts(iterable)))
 
 
 def _known_count(low: Lowering, iterable: Abstract) -> int | None:

@@ -442,7 +442,9 @@ def _exports(
             continue
         merged = merge_key(merger, key, [value])
         if key[0] == "variable" and not isinstance(merged, (Poison, MaybeUnbound)):
-            merged = MaybeUnbound(key[2], merged)
+            # an array that is there without the loop does not tell whether the name has got it
+            there = leaf(key[2], [Literal(True)], BOOL) if isinstance(merged, ArrayRef) else None
+            merged = MaybeUnbound(key[2], merged, there)
         exports[key] = merged
     exports.update((k, v) for k, v in low.state.items() if k not in known)
     return exports

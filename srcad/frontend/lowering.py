@@ -686,7 +686,7 @@ class Lowering:
 
     def bound(self, value: MaybeUnbound) -> Abstract:
         """The value of a variable that may be unbound, with the check that it is not."""
-        leaf = first_leaf(value.value, self.state)
+        leaf = value.there or first_leaf(value.value, self.state)
         if leaf is not None:
             self.builder.effect(check_bound, leaf, Literal(value.name))
         return value.value

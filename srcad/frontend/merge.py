@@ -511,7 +511,7 @@ def relocated(value: Any, places: Mapping[int, int | None]) -> Any:
             return with_parts(value, (relocated(p, places) for p in parts(value)))
         case MaybeUnbound(name=name, value=inner):
             found = relocated(inner, places)
-            return found if isinstance(found, Poison) else MaybeUnbound(name, found)
+            return found if isinstance(found, Poison) else MaybeUnbound(name, found, value.there)
     return LEFT if any(relocated(p, places) is not p for p in parts(value)) else value
 
 
@@ -522,8 +522,9 @@ def substitute(value: Any, mapping: dict[Value, Any]) -> Any:
             return mapping.get(value, value)
         case TupleRef() | Items() | Entries() | Fields():
             return with_parts(value, (substitute(p, mapping) for p in parts(value)))
-        case MaybeUnbound(name=name, value=inner):
-            return MaybeUnbound(name, substitute(inner, mapping))
+        case MaybeUnbound(name=name, value=inner, there=there):
+            there = None if there is None else mapping.get(there, there)
+            return MaybeUnbound(name, substitute(inner, mapping), there)
         case ArrayRef(place=place, path=path):
             return ArrayRef(place, map_path(path, lambda a: substitute(a, mapping)))
         case Held(value=held, borrowed=borrowed):

@@ -533,10 +533,10 @@ class Pusher:
                 self.tangents[target] = item
         written = set(written_values(Block((), (op,), ())))
         inits = [
-            self._own(b, op.carried[k], params[k].type)
-            if params[k] in written and isinstance(params[k].type, Array)
-            else UNDEFINED
+            UNDEFINED
             if op.carried[k] is UNDEFINED or _is_none(op.carried[k])
+            else self._own(b, op.carried[k], params[k].type)
+            if params[k] in written and isinstance(params[k].type, Array)
             else Literal(0.0)
             if isinstance(op.carried[k], Literal)
             else self.full(b, op.carried[k], params[k].type)

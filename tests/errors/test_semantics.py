@@ -761,6 +761,22 @@ def test_refused_with_its_place(function, part, line):
         assert found.value.hint
 
 
+def a_view_that_only_a_loop_binds(x, count):
+    u, v = np.full(3, x), np.full(3, 2.0 * x)
+    for _ in range(count):
+        v[1:] = u[:-1]
+        part = u[1:]
+        u, v = v, u
+    return np.sum(u) + part[0]
+
+
+def test_a_name_for_an_array_that_a_loop_did_not_bind():
+    gradient = srcad.grad(a_view_that_only_a_loop_binds)
+    assert gradient(1.5, 1) == 5.0
+    with pytest.raises(UnboundLocalError, match="'part'"):
+        gradient(1.5, 0)
+
+
 def test_one_iterator_in_two_places():
     with pytest.raises(SrcadError, match="several places of zip"):
         srcad.grad(one_iterator_twice)([1.0, 2.0, 3.0, 4.0])

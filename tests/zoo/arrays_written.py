@@ -1325,3 +1325,32 @@ def written_between_reads(x, n):
                 total += t * u[j] * x[i]
             u[i] = np.sin(total)
     return u * total
+
+
+@case((V, W))
+def items_read_when_it_is_their_turn(x, y):
+    u, v = x * 1.0, y * 1.0
+    total = 0.0
+    for s in u[:2]:
+        u[1] = u[1] * s + v[0]
+        total = total + s * s
+        spare = u
+        u = v
+        v = spare
+        if y[0] < -5.0:
+            spare[0] = total
+    return total
+
+
+@case((V, W))
+def names_read_after_the_loop(x, y):
+    u, v = x * 1.0, y * 1.0
+    for s in x:
+        v[1:] = u[:-1] * s + v[1:]
+        part = v[1:-1]
+        u, v = v, u
+        fresh = v * s
+        fresh[0] = u[1]
+        last = fresh
+    part[0] = v[1]
+    return u * v + last * part[1]
