@@ -98,7 +98,7 @@ REFUSED: dict[str, Refusal] = {
     ),
     "shared container": Refusal(
         "changing a list, dict or object that something else may also refer to",
-        "change a copy of it: list(xs), dict(d), copy.copy(obj)",
+        "change a copy of it: list(xs), dict(d), copy.copy(obj); of a table of rows make an array",
     ),
     "container outside": Refusal(
         "changing '{name}', which exists outside the function,",
