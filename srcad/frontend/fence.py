@@ -98,7 +98,8 @@ REFUSED: dict[str, Refusal] = {
     ),
     "shared container": Refusal(
         "changing a list, dict or object that something else may also refer to",
-        "change a copy of it: list(xs), dict(d), copy.copy(obj), and store that: rows[i] = row",
+        "change a copy of it: list(xs), dict(d), copy.copy(obj), and store that: rows[i] = row; "
+        "or make the rows an array",
     ),
     "container outside": Refusal(
         "changing '{name}', which exists outside the function,",

@@ -490,15 +490,20 @@ def _add_type(x: Atom, y: Atom) -> Type | None:
 
 def _mul_type(x: Atom, y: Atom) -> Type | None:
     match atom_type(x), atom_type(y):
-        case (ListType() | TupleType(cls=builtins.list)) as a, Number():
+        case (ListType() | TupleType()) as a, Number():
             return _as_list(a)
-        case Number(), (ListType() | TupleType(cls=builtins.list)) as b:
+        case Number(), (ListType() | TupleType()) as b:
             return _as_list(b)
     return None
 
 
 def _as_list(kind: Type) -> Type:
-    return ListType(join_all(kind.items)) if isinstance(kind, TupleType) else kind
+    """Of a display; those in it have the type of other lists in lists of any length."""
+    if not isinstance(kind, TupleType):
+        return kind
+    lists = (isinstance(k, TupleType) and k.cls is list for k in kind.items)
+    items = (_as_list(k) if of_list else k for k, of_list in zip(kind.items, lists, strict=True))
+    return ListType(join_all(tuple(items)))
 
 
 def _pow_type(x: Atom, y: Atom) -> Type | None:

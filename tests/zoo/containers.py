@@ -960,3 +960,12 @@ def lists_of_floats_beside_lists_of_integers(x):
     floats, counts = [x * k for k in range(n)], [k for k in range(n)]
     a, b = map(list, (tuple(floats), tuple(counts)))
     return sum(a) * b[2] * a[1]
+
+
+@case((1.3, 3))
+def repeated_tuples_and_rows(x, n):
+    t, rows = (x, 2.0) * n, n * [[x, x * x]]
+    total = sum(t) * t[2] + rows[-1][1]
+    for a, b in rows:
+        total += a * b
+    return total
