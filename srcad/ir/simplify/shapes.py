@@ -368,6 +368,27 @@ def simplify_unbroadcast(
     return x
 
 
+def _unkept(b: Builder, x: Atom, index: Atom) -> Atom | None:
+    """``sum(a, axis=k, keepdims=True)[:, 0]``, of which the index takes the kept axis out again."""
+    op = b.recipe(x)
+    if op is None or op.callee not in _KEEPING or not isinstance(index, Literal):
+        return None
+    named = {name: a.value for name, a in op.keywords if isinstance(a, Literal)}
+    axis, dims = named.get("axis"), dims_of(atom_type(x))
+    if not (len(op.args) == 1 and named == {"axis": axis, "keepdims": True}) or not dims:
+        return None
+    picks = index.value if isinstance(index.value, tuple) else (index.value,)
+    whole = (slice(None),) * (len(picks) - 1)
+    if type(axis) is not int or type(picks[-1]) is not int or picks[-1] not in (0, -1):
+        return None
+    if picks[:-1] != whole or axis % len(dims) != len(picks) - 1:
+        return None
+    return b.apply(op.callee, op.args[0], axis=Literal(axis))
+
+
+_KEEPING = {np.sum, np.ndarray.sum, np.mean, np.max, np.min, np.prod}
+
+
 def simplify_getitem(b: Builder, x: Atom, index: Atom) -> Atom | None:
     """An item of what was just put together; of a negative, the negative of an item."""
     turned = b.negated(x)
@@ -377,6 +398,9 @@ def simplify_getitem(b: Builder, x: Atom, index: Atom) -> Atom | None:
     plain = plain_index(index, None if known is None else len(known))
     if plain is not index:
         return b.apply(operator.getitem, x, plain)
+    unkept = _unkept(b, x, index)
+    if unkept is not None:
+        return unkept
     op = b.origin(x)
     if op is None or not isinstance(index, Literal) or type(index.value) is not int:
         return None
