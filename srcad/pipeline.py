@@ -8,6 +8,7 @@ codegen.copies      copies that nothing could tell from the original are left ou
 passes.fuse         the reverse of a loop that only adds up goes into the loop
 passes.inplace      adjoints are written over where they stand
 passes.firsts       what is added to zeros is written there
+passes.gather       sums of outer products over a loop are products of matrices after it
 passes.outer        sums of outer products are products of matrices
 passes.sums         factors go out of sums
 passes.ownership    returned arrays are nobody else's
@@ -49,6 +50,7 @@ from srcad.passes.dce import remove_dead_code
 from srcad.passes.firsts import written_first
 from srcad.passes.fold import fold_control
 from srcad.passes.fuse import fused
+from srcad.passes.gather import outer_products_after_loops
 from srcad.passes.indices import write_out_indices
 from srcad.passes.inplace import tidy_writes
 from srcad.passes.outer import outer_products_together
@@ -163,7 +165,8 @@ def finish(
     if options.in_place and options.backend == "python":  # compiled code gathers what is added
         function = written_first(function)
     if options.shorten and options.backend == "python":  # compiled code has no arrays in between
-        function = remove_dead_code(factors_out_of_sums(outer_products_together(function)))
+        function = outer_products_together(outer_products_after_loops(function))
+        function = remove_dead_code(factors_out_of_sums(function))
     function = own_results(function)
     if options.depends_on_sizes:
         function = in_blocks(function, large)

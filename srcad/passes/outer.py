@@ -28,14 +28,27 @@ Factors = tuple[Value, Value]
 
 def outer_products_together(function: Function) -> Function:
     """The function with products of matrices for sums of outer products."""
-    columns = {
+    columns = columns_of(function)
+    if not columns:
+        return function
+    return replace(function, body=_block(function.body, columns, read_counts(function.body)))
+
+
+def columns_of(function: Function) -> dict[Value, Value]:
+    """The matrices of one column that are made of vectors, and the vectors."""
+    return {
         op.result: op.args[0]
         for op in all_ops(function.body)
         if isinstance(op, Apply) and _is_column(op) and isinstance(op.args[0], Value)
     }
-    if not columns:
-        return function
-    return replace(function, body=_block(function.body, columns, read_counts(function.body)))
+
+
+def factors_of(op: Apply, columns: dict[Value, Value]) -> tuple[Factors, ...]:
+    """The column and the row that a product multiplies; none if it is no outer product."""
+    for column, row in (op.args, op.args[::-1]):
+        if isinstance(column, Value) and column in columns and isinstance(row, Value):
+            return ((columns[column], row),) if _is_vector(row) else ()
+    return ()
 
 
 def _block(block: Block, columns: dict[Value, Value], reads: dict[Value, int]) -> Block:
@@ -44,8 +57,8 @@ def _block(block: Block, columns: dict[Value, Value], reads: dict[Value, int]) -
     ops: list[Op] = []
     for op in block.ops:
         match op:
-            case Apply(callee=operator.mul, args=args, keywords=(), result=result):
-                found = _outer(args, columns)
+            case Apply(callee=operator.mul, keywords=(), result=result):
+                found = factors_of(op, columns)
             case Apply(callee=operator.add, args=args, keywords=(), result=result):
                 found = _together(args, known)
             case Accumulate(target=target, index=None, term=term, version=result):
@@ -77,14 +90,6 @@ def _together(
     (p, x), *others = found
     agree = all(same_shape(p.type, q.type) and same_shape(x.type, y.type) for q, y in others)
     return found if agree else ()
-
-
-def _outer(args: tuple[Atom, ...], columns: dict[Value, Value]) -> tuple[Factors, ...]:
-    """The column and the row that are multiplied."""
-    for column, row in (args, args[::-1]):
-        if isinstance(column, Value) and column in columns and isinstance(row, Value):
-            return ((columns[column], row),) if _is_vector(row) else ()
-    return ()
 
 
 def _is_column(op: Apply) -> bool:

@@ -455,8 +455,12 @@ def corner(a, e):
 
 @differential(frechet)
 def frechet_differential(f, a, e, *more, da, de):
-    """Itself a block of the function of a larger matrix."""
+    """Itself a block of the function of a larger matrix; of a real one the parts go apart."""
     n = np.shape(a)[-1]
+    if np.iscomplexobj(e) and not np.iscomplexobj(a):
+        real = frechet(f, corner(a, np.real(e)), corner(da, np.real(de)), *more)
+        imag = frechet(f, corner(a, np.imag(e)), corner(da, np.imag(de)), *more)
+        return real[..., :n, n:] + 1j * imag[..., :n, n:]
     return frechet(f, corner(a, e), corner(da, de), *more)[..., :n, n:]
 
 

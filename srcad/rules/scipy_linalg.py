@@ -18,7 +18,15 @@ from srcad.rules.linalg import (
     least_squares,
     of_kind,
 )
-from srcad.rules.registry import composition, constant, differential, linear, refused, sourced
+from srcad.rules.registry import (
+    composition,
+    constant,
+    differential,
+    linear,
+    pullback,
+    refused,
+    sourced,
+)
 from srcad.runtime import frechet, merged, row_order, settled, stop_gradient
 
 
@@ -479,6 +487,16 @@ def declare_matrix_function(function):
     def matrix_function(A, *, dA, out):
         return of_kind(frechet(function, A, dA), out)
 
+    @pullback(function)
+    def matrix_function_pullback(ct, A):
+        """What is derived asks the change of the result for its type."""
+        return (transposed_change(ct, A, function),)
+
+
+def transposed_change(ct, A, function, *more):
+    change = frechet(function, np.swapaxes(A, -1, -2), ct, *more)
+    return change if np.iscomplexobj(A) else np.real(change)
+
 
 for _name in ["expm", "logm", "sqrtm", "sinm", "cosm", "tanm", "sinhm", "coshm", "tanhm", "signm"]:
     declare_matrix_function(getattr(sl, _name))
@@ -493,6 +511,12 @@ def expm_frechet(A, E, method=None, compute_expm=True, check_finite=True):
 @differential(sl.fractional_matrix_power)
 def fractional_matrix_power(A, t, *, dA, out):
     return of_kind(frechet(sl.fractional_matrix_power, A, dA, t), out)
+
+
+@pullback(sl.fractional_matrix_power)
+def fractional_matrix_power_pullback(ct, A, t):
+    """As of the other functions of matrices."""
+    return (transposed_change(ct, A, sl.fractional_matrix_power, t),)
 
 
 # ---- matrix equations

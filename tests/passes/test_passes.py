@@ -721,6 +721,49 @@ def test_three_outer_products_together():
     agrees(three, a, x, y, z, argnums=(0, 1, 2, 3))
 
 
+def states(w, h, n):
+    for _ in range(n):
+        h = np.tanh(w @ h)
+    return np.sum(h * h)
+
+
+def test_outer_products_after_a_loop():
+    w, h = np.array([[0.5, -0.3], [0.2, 0.7], [0.1, 0.4]]), np.array([0.4, -1.0])
+    lines = body(states, w[:2], h, 3, shorten=True)
+    assert lines[-3:] == [
+        "T = np.reshape(np.array(columns), (len(columns), item)).T",
+        "w_bar = T @ np.reshape(np.array(rows), (len(rows), item2))",
+        "return w_bar",
+    ]
+    agrees(states, w[:2], h, 3, argnums=(0, 1))
+    assert np.array_equal(srcad.grad(states)(w[:2], h, 0), np.zeros((2, 2)))
+
+
+def test_outer_products_after_a_loop_that_writes():
+    """A vector that is written afterwards, or is a view of what is, does not wait."""
+
+    def gates(w, x, n):
+        h = np.array(x)
+        for k in range(n):
+            a = w @ h
+            h[:2] = a[:2] * a[2:]
+            h[2:] = np.sin(a[:2]) + k
+        return np.sum(h * h)
+
+    def twice(w, x, n):
+        h = x
+        for _ in range(n):
+            u = np.sin(w @ h)
+            h = np.cos(w @ u) + np.sum(w * w)
+        return np.sum(h * h)
+
+    w, x = np.random.default_rng(0).standard_normal((4, 4)), np.array([0.5, -2.0, 1.0, 0.3])
+    assert "columns" not in "".join(body(gates, w, x, 3, shorten=True))
+    assert "columns" not in "".join(body(twice, w, x, 3, shorten=True))
+    for f in (gates, twice):
+        agrees(f, w, x, 3, argnums=(0, 1))
+
+
 def test_outer_products_of_other_things_stay():
     def own(x, y):
         return np.sum(np.sin(x[:, None] * y + y[:, None] * x))

@@ -110,6 +110,16 @@ def test_inverse_of_a_lower_triangular_matrix(shape):
         inverse_of_lower(np.zeros(shape))
 
 
+@pytest.mark.parametrize("shape", [(4,), (2, 2), ()])
+def test_a_strong_zero_in_products_and_quotients(shape):
+    w, v = (np.resize(x, shape) for x in ([INF, 2.0, np.nan, -INF], [0.0, 3.0, 0.0, 0.0]))
+    wanted = np.resize([0.0, 6.0, 0.0, 0.0], shape)
+    assert np.array_equal(times(w, v), wanted)
+    assert np.array_equal(times(w, np.resize(v, (3, *shape))), np.resize(wanted, (3, *shape)))
+    assert np.array_equal(over(v, np.where(np.isnan(w), w, 1 / w)), wanted)
+    assert np.isinf(times(w, np.ones(shape))).sum() == np.isinf(w).sum()
+
+
 def test_power():
     x = np.array([0.0, 0.0, 0.0, -2.0, -2.0])
     y = np.array([0, 1, 2, 3, 0])

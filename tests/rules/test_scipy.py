@@ -11,6 +11,7 @@ import scipy.special as sc
 
 import srcad
 from srcad.errors import SourceError
+from srcad.runtime import frechet
 
 HALF = mpmath.mpf(1) / 2
 
@@ -280,3 +281,22 @@ def test_a_real_power_of_a_real_matrix_has_a_real_gradient():
         d = np.array([[0.3, -0.2], [0.5, 0.1]])
         change = np.sum(np.real(f(a + 1e-6 * d) - f(a - 1e-6 * d))) / 2e-6
         assert np.sum(gradient * d) == pytest.approx(change, rel=1e-8)
+
+
+def test_exponential_of_a_large_matrix():
+    a, e = 0.2 * np.random.default_rng(0).standard_normal((2, 50, 50))
+    block = sl.expm(np.block([[a, e], [np.zeros_like(a), a]]))[:50, 50:]
+    assert np.allclose(frechet(sl.expm, a, e), block, rtol=1e-10, atol=1e-12)
+    assert frechet(sl.expm, a.astype("f"), e.astype("f")).dtype == np.float32
+
+
+def modulus_of_root(a):
+    return np.sum(np.abs(sl.sqrtm(a)) ** 2 * np.arange(4))
+
+
+def test_root_of_a_real_matrix_with_negative_eigenvalues():
+    """In complex arithmetic they would lie on both sides of the branch cut, by rounding."""
+    for a in 0.1 * np.random.default_rng(0).standard_normal((9, 4, 4)) - np.eye(4):
+        e = np.arange(16.0).reshape(4, 4) - 7.0
+        along = srcad.jvp(modulus_of_root, (a,), (e,))[1]
+        assert np.sum(srcad.grad(modulus_of_root)(a) * e) == pytest.approx(along, rel=1e-6)

@@ -17,7 +17,7 @@ from srcad.ir.core import (
 )
 from srcad.ir.infer import atom_type
 from srcad.ir.numbers import is_real_number, number_kind, number_of, real_power
-from srcad.ir.simplify.masks import is_no_mask, masked_product, masked_quotient
+from srcad.ir.simplify.masks import is_no_mask, masked_product, masked_quotient, narrowed
 from srcad.ir.simplify.shortcuts import constant_product, scalar_of, total
 from srcad.ir.types import (
     COMPLEX,
@@ -149,12 +149,10 @@ def is_tuple(atom: Atom) -> bool:
 
 
 def _narrowed(b: Builder, callee: Callable[..., Any], x: Atom, y: Atom) -> Atom | None:
-    """Leave out a broadcast that the operation does by itself."""
-    left, right = b.narrow(x, y), b.narrow(y, x)
-    if left is not x:
-        return b.apply(callee, left, y)
-    if right is not y:
-        return b.apply(callee, x, right)
+    """Leave out a broadcast that the operation does by itself, or do it afterwards."""
+    found = narrowed(b, callee, x, y)
+    if found is not None:
+        return found
     # a number and a broadcast: the number acts on what is broadcast
     for this, other in ((x, y), (y, x)):
         op = b.recipe(this)

@@ -45,7 +45,7 @@ def simplify_over(b: Builder, n: Atom, d: Atom) -> Atom | None:
         return b.apply(operator.truediv, n, d)
     if b.shorten and is_off_zero(b, d) and not is_complex(atom_type(d)):
         return b.apply(operator.truediv, n, d)
-    return None
+    return narrowed(b, runtime.over, n, d)
 
 
 def simplify_times(b: Builder, w: Atom, v: Atom) -> Atom | None:
@@ -60,7 +60,15 @@ def simplify_times(b: Builder, w: Atom, v: Atom) -> Atom | None:
         return b.apply(operator.mul, w, v)
     if b.shorten and is_bounded(b, w) and not is_complex(atom_type(w)):
         return b.apply(operator.mul, w, v)
-    return None
+    return narrowed(b, runtime.times, w, v)
+
+
+def narrowed(b: Builder, callee: Callable[..., Any], x: Atom, y: Atom) -> Atom | None:
+    """Leave out a broadcast that the operation does by itself."""
+    left, right = b.narrow(x, y), b.narrow(y, x)
+    if left is not x:
+        return b.apply(callee, left, y)
+    return b.apply(callee, x, right) if right is not y else None
 
 
 def simplify_strong(b: Builder, u: Atom, v: Atom) -> Atom | None:

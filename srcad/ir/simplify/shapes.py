@@ -368,6 +368,27 @@ def simplify_unbroadcast(
     return x
 
 
+def _unkept(b: Builder, x: Atom, index: Atom) -> Atom | None:
+    """``sum(a, axis=k, keepdims=True)[:, 0]``, of which the index takes the kept axis out again."""
+    op = b.recipe(x)
+    if op is None or op.callee not in _KEEPING or not isinstance(index, Literal):
+        return None
+    named = {name: a.value for name, a in op.keywords if isinstance(a, Literal)}
+    axis, dims = named.get("axis"), dims_of(atom_type(x))
+    if not (len(op.args) == 1 and named == {"axis": axis, "keepdims": True}) or not dims:
+        return None
+    picks = index.value if isinstance(index.value, tuple) else (index.value,)
+    whole = (slice(None),) * (len(picks) - 1)
+    if type(axis) is not int or type(picks[-1]) is not int or picks[-1] not in (0, -1):
+        return None
+    if picks[:-1] != whole or axis % len(dims) != len(picks) - 1:
+        return None
+    return b.apply(op.callee, op.args[0], axis=Literal(axis))
+
+
+_KEEPING = {np.sum, np.ndarray.sum, np.mean, np.max, np.min, np.prod}
+
+
 def simplify_getitem(b: Builder, x: Atom, index: Atom) -> Atom | None:
     """An item of what was just put together; of a negative, the negative of an item."""
     turned = b.negated(x)
@@ -377,9 +398,9 @@ def simplify_getitem(b: Builder, x: Atom, index: Atom) -> Atom | None:
     plain = plain_index(index, None if known is None else len(known))
     if plain is not index:
         return b.apply(operator.getitem, x, plain)
-    summed = _sum_of_kept(b, x, index)
-    if summed is not None:
-        return summed
+    unkept = _unkept(b, x, index)
+    if unkept is not None:
+        return unkept
     op = b.origin(x)
     if op is None or not isinstance(index, Literal) or type(index.value) is not int:
         return None
@@ -394,26 +415,3 @@ def simplify_getitem(b: Builder, x: Atom, index: Atom) -> Atom | None:
     ):
         return b.apply(builtins.len, op.args[0])
     return None
-
-
-def _sum_of_kept(b: Builder, x: Atom, index: Atom) -> Atom | None:
-    """The only items along the axes that a sum has kept: the sum that keeps no axes."""
-    op = b.recipe(x)
-    dims = dims_of(atom_type(x))
-    if op is None or op.callee not in (np.sum, np.ndarray.sum) or dims is None:
-        return None
-    named = {name: atom.value for name, atom in op.keywords if isinstance(atom, Literal)}
-    if named.keys() != {"axis", "keepdims"} or named["keepdims"] is not True:
-        return None
-    axis = named["axis"]
-    if axis is None or len(named) != len(op.keywords) or not isinstance(index, Literal):
-        return None
-    axes = axis if type(axis) is tuple else (axis,)
-    parts = index.value if type(index.value) is tuple else (index.value,)
-    if len(parts) > len(dims) or not all(type(p) in (int, slice) for p in parts):
-        return None
-    taken = [k for k, p in enumerate(parts) if type(p) is int]
-    whole = all(type(p) is int or p == slice(None) for p in parts)
-    if not whole or taken != sorted(k % len(dims) for k in axes):
-        return None
-    return total(b, op.args[0], axis=Literal(axis))
