@@ -19,6 +19,7 @@ from dataclasses import replace
 
 from srcad.backends.numba.chains import parts_of
 from srcad.ir import Apply, Atom, Block, For, Op, Range, Update, Value
+from srcad.ir.sharing import SHAPE
 from srcad.ir.types import Array
 from srcad.ir.walk import all_ops, map_atoms, renaming, values_read
 
@@ -120,10 +121,12 @@ def _accesses(ops: tuple[Op, ...]) -> Iterator[tuple[Value, Atom | None, bool]]:
                 yield array, index, False
             case Update(callee=operator.setitem, target=target, args=(index, _), path=()):
                 yield target, index, True
-            case Apply():
+            case Apply(callee=callee) if callee not in SHAPE:
                 for value in values_read(op):
-                    if isinstance(value.type, Array) and isinstance(op.result.type, Array):
+                    if isinstance(value.type, Array):
                         yield value, None, False
+            case Apply():
+                pass
             case For():
                 pass
             case _:
