@@ -23,8 +23,9 @@ import numpy as np
 from srcad import runtime
 from srcad.analysis.versions import connected, overwritten_later, version_links, written_values
 from srcad.ir import UNDEFINED, Apply, Atom, Block, For, If, Op, Try, Update, Value, While, With
+from srcad.ir.infer import atom_type
 from srcad.ir.sharing import SHAPE
-from srcad.ir.types import Array, Number, NumPyScalar
+from srcad.ir.types import Array, Number, NumPyScalar, TupleType, dims_of
 from srcad.ir.walk import blocks, map_atoms, overwritten, renaming, results
 from srcad.transform import spaces
 from srcad.transform.adjoints import Adjoints
@@ -225,11 +226,16 @@ class Restoring:
         return Apply(copier, (value,), (), Value(value.hint, value.type), None)
 
 
+_NEVER = 1000
+"""A depth that no loop has."""
+
+
 def frequent_loads(block: Block) -> dict[Value, Apply]:
-    """Reads of numbers in loops around which there is no write to the array.
+    """Reads of numbers in loops that have no write to the array in them, only around them.
 
     The numbers are more than what is written over: ``a[i, k]`` in a loop over ``k``, where
-    ``a[i, j]`` is written after it.
+    ``a[i, j]`` is written after it.  Of an array that is written by more than an element at a time
+    that is not known.
     """
     links = version_links(block)
     depths: dict[Value, int] = {}
@@ -240,7 +246,8 @@ def frequent_loads(block: Block) -> dict[Value, Apply]:
         for op in inner.ops:
             match op:
                 case Update(target=Value(type=Array()) as target):
-                    depths[target] = max(depth, depths.get(target, 0))
+                    here = depth if _writes_an_element(op) else _NEVER
+                    depths[target] = max(here, depths.get(target, 0))
                 case Apply(callee=operator.getitem, args=(Value(type=Array()), _)):
                     if isinstance(op.result.type, (Number, NumPyScalar)):
                         loads.append((depth, op))
@@ -259,3 +266,13 @@ def frequent_loads(block: Block) -> dict[Value, Apply]:
         for depth, op in loads
         if isinstance(op.args[0], Value) and depth > deepest.get(op.args[0], depth)
     }
+
+
+def _writes_an_element(op: Update) -> bool:
+    """Whether a write is to one element of an array."""
+    if op.path or op.callee not in (operator.setitem, operator.iadd, operator.isub):
+        return False
+    kind = atom_type(op.args[0])
+    parts = kind.items if isinstance(kind, TupleType) else (kind,)
+    rank = len(dims_of(op.target.type) or ())
+    return len(parts) == rank and all(isinstance(p, Number) and p.kind == "int" for p in parts)

@@ -66,6 +66,30 @@ def to_one_place(a, c0):
     return np.sum(c * c)
 
 
+def by_a_work_array(a, b):
+    """The inner loop comes apart from what is before and after it."""
+    c, n = a.copy(), b.shape[1]
+    s = np.zeros(n)
+    for i in range(4):
+        for p in range(n):
+            s[p] = 0.0
+            for t in range(b.shape[0]):
+                s[p] += c[i, t] * b[t, p]
+        for p in range(n):
+            c[i, p] = s[p]
+    return np.sum(c * c)
+
+
+def next_column(a, c0):
+    """An iteration of the outer loop reads what the one before has written after its inner loop."""
+    c = c0.copy()
+    for j in range(1, 4):
+        for i in range(4):
+            c[i, j] += a[i, j] * c[0, j - 1]
+        c[0, j] = c[1, j] * 0.5
+    return np.sum(c * c)
+
+
 def seldom(a, x, n, far):
     """In a loop that does not run an index may be anything."""
     c = np.zeros(4)
@@ -92,6 +116,8 @@ CASES = [
     (running, (S, S + 1.0)),
     (through_a_view, (S, S + 1.0)),
     (to_one_place, (M, S)),
+    (by_a_work_array, (M, N)),
+    (next_column, (S, S + 1.0)),
     (seldom, (M, X, 3, 2)),
     (seldom, (M, X, 0, 99)),
     (upwards_only, (S, S + 1.0)),
@@ -124,6 +150,23 @@ def test_the_innermost_loop_goes_along_rows_and_upwards():
     assert REVERSE in source
 
 
+APART = """\
+        for p in range(n):
+            s[p] = 0.0
+        for t in range(b.shape[0]):
+            item4 = c[i, t]
+            for p in range(n):
+                s[p] = s[p] + item4 * b[t, p]
+"""
+
+
+def test_loops_come_apart_if_the_inner_one_can_change_places():
+    source = srcad.grad(by_a_work_array, argnums=(0, 1), backend="numba").source_for(M, N)
+    assert APART in source
+    source = srcad.grad(next_column, argnums=(0, 1), backend="numba").source_for(S, S)
+    assert source.count("for j in range(1, 4):\n        ") == 1
+
+
 # ---- nests at random
 
 
@@ -136,6 +179,8 @@ def program(seed):
 
     def index(counters):
         def part():
+            if rng.random() < 0.5:
+                return rng.choice(counters)
             names = [*counters, *(f"{c} - 1" for c in counters), "0", "-1", "n - 1"]
             return rng.choice(names)
 
@@ -167,10 +212,10 @@ def program(seed):
         lines.append(f"{pad}for {name} in {rng.choice(ranges[: 4 + (rng.random() < 0.1)] + own)}:")
         inner = [*counters, name]
         if depth > 1:
-            if rng.random() < 0.2:
+            if rng.random() < 0.4:
                 statement(inner, pad + "    ")
             loop(inner, depth - 1)
-            if rng.random() < 0.2:
+            if rng.random() < 0.4:
                 statement(inner, pad + "    ")
         else:
             for _ in range(rng.choice((1, 1, 2, 3))):

@@ -25,7 +25,7 @@ sinking      what one branch alone asks for is computed there
 bounds       indices that are not proven are checked (analysis.integers)
 (loops)      operations on arrays become loops over elements
 additions    additions in place are safe
-nests        loops that only add up go through memory by small steps
+nests        loops that only add up go through memory by small steps (chains, distribution)
 domains      where functions of numbers raise in Python is checked
 conditions   loops end at their head
 order        sums of loops in any order

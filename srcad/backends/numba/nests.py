@@ -29,6 +29,7 @@ import numpy as np
 
 from srcad.analysis.integers import Facts
 from srcad.backends.numba.chains import Addition, Chains, is_whole, parts_of
+from srcad.backends.numba.distribution import distributed
 from srcad.backends.numba.writing import ONE, Writer, is_int, tuple_of
 from srcad.codegen.memory import Memory, has_memory
 from srcad.codegen.survey import Survey
@@ -51,6 +52,7 @@ from srcad.ir.core import make_tuple, select
 from srcad.ir.infer import atom_type
 from srcad.ir.types import BOOL, FLOAT, Array, TupleType
 from srcad.ir.walk import all_ops, map_atoms, map_blocks, operands, renaming, results, values_read
+from srcad.passes.dce import remove_dead_code
 
 _INTEGERS = (
     operator.add, operator.sub, operator.mul, operator.neg, operator.lt, operator.gt, operator.le,
@@ -68,7 +70,8 @@ def in_order_of_memory(function: Function) -> Function:
     """The function with loops that add up in the best order."""
     if not any(isinstance(op, For) for op in all_ops(function.body)):
         return function
-    return replace(function, body=_Nests(function).block(function.body))
+    nests = _Nests(function)
+    return remove_dead_code(replace(function, body=nests.block(function.body)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,8 +113,14 @@ class _Plan:
 class _Nests:
     def __init__(self, function: Function) -> None:
         self.memory = Memory(Survey(function))
+        self.origins: dict[Value, Value] = {}
+        """For values in loops that were taken apart: what they were before."""
         self.facts = Facts()
-        for op in all_ops(function.body):
+        self._note(function.body)
+
+    def _note(self, block: Block) -> None:
+        """Note what a block makes."""
+        for op in all_ops(block):
             if isinstance(op, Apply):
                 self.facts.made[op.result] = op
             elif isinstance(op, Update) and isinstance(op.target.type, Array):
@@ -121,10 +130,33 @@ class _Nests:
         """The block with its loops in order."""
         writer = Writer()
         for op in block.ops:
-            nest = self._nest(op) if isinstance(op, For) else None
-            if nest is None or not self._write(nest, writer):
+            if not isinstance(op, For) or not self._loop(op, writer):
                 writer.ops.append(map_blocks(op, self.block))
         return replace(block, ops=tuple(writer.ops))
+
+    def _loop(self, op: For, writer: Writer) -> bool:
+        """Write a loop in a better way, if there is one."""
+        nest = self._nest(op)
+        if nest is not None:
+            return self._write(nest, writer)
+        found = distributed(op, self.facts.made, self._shared)
+        if found is None:
+            return False
+        parts, origins = found
+        for new, old in origins.items():
+            self.origins.setdefault(new, self.origins.get(old, old))
+        for part in parts:
+            self._note(Block((), (part,), ()))
+        if not any(map(self._gains, parts)):
+            return False
+        writer.ops += self.block(Block((), tuple(parts), ())).ops
+        return True
+
+    def _gains(self, loop: For) -> bool:
+        """Whether the loops of a nest change places."""
+        nest = self._nest(loop)
+        plan = self._best(nest) if nest is not None and nest.commutes else None
+        return plan is not None and plan.order != tuple(range(len(plan.order)))
 
     # ---- what is there
 
@@ -179,8 +211,10 @@ class _Nests:
         return _Nest(loops, ops, apart, commutes)
 
     def _shared(self, array: Value, others: list[Value]) -> bool:
-        reach = self.memory.reach
-        return any(reach(array) & reach(other) for other in others)
+        return any(self._reach(array) & self._reach(other) for other in others)
+
+    def _reach(self, value: Value) -> int:
+        return self.memory.reach(self.origins.get(value, value))
 
     # ---- what is made of it
 
