@@ -17,6 +17,7 @@ from srcad.frontend.abstract import (
     ListRef,
     MaybeUnbound,
     ObjectRef,
+    Poison,
     Static,
     TupleRef,
     is_number,
@@ -73,6 +74,8 @@ def leaves_of(low: Lowering, value: Abstract, state: dict[Any, Any]) -> list[Abs
             return [value]
         case Static(value=known):
             return [value] if is_number(known) else []
+        case Poison(message=message, hint=hint):
+            low.refuse(message, hint)
     low.refuse(
         f"the differentiated function returns a {type(value).__name__.lower()}",
         "return numbers, arrays, or containers of them",

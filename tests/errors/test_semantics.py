@@ -943,3 +943,17 @@ def test_a_list_outside_gets_its_items_once():
     assert calls == [2.0, 0.0, 0.0, 4.0]
     with pytest.raises(SrcadError, match="is read after the function has appended to it"):
         srcad.grad(counts_its_calls)(2.0)
+
+
+def returns_what_is_found_or_not(x):
+    found = None
+    for k in range(8):
+        if x * k > 2:
+            found = {"at": k * x, "all": [x * j for j in range(k)]}
+            break
+    return found["at"] * sum(found["all"]) if found else x
+
+
+def test_a_result_that_has_no_common_form_is_told_so():
+    with pytest.raises(SrcadError, match="differs between paths|on one way through the code"):
+        srcad.grad(returns_what_is_found_or_not)(0.7)
