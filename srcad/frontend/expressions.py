@@ -18,7 +18,6 @@ from srcad.frontend import (
     iterables,
     methods,
     operators,
-    stand_ins,
 )
 from srcad.frontend.abstract import (
     FALSE,
@@ -65,7 +64,6 @@ from srcad.ir.types import (
     NOTHING,
     OBJECT,
     Array,
-    ListType,
     NumPyScalar,
     Opaque,
     Optional,
@@ -619,12 +617,7 @@ def call_expression(
     positional: list[Abstract] = []
     for arg in args:
         if isinstance(arg, gast.Starred):
-            starred = evaluate_known(low, arg.value)
-            alone = isinstance(callee, Static) and callee.value is zip and len(args) == 1
-            columns = _columns(low, starred) if alone and not keywords else None
-            if columns is not None:
-                return columns
-            positional += containers.unpack(low, starred)
+            positional += containers.unpack(low, evaluate_known(low, arg.value))
         elif takes_known(callee):
             positional.append(evaluate_known(low, arg))
         elif isinstance(arg, gast.GeneratorExp) and iterables.takes_all(callee):
@@ -643,20 +636,6 @@ def call_expression(
         return calls.call(low, callee, positional, named)
     finally:
         low.nodes.pop()
-
-
-def _columns(low: Lowering, rows: Abstract) -> Abstract | None:
-    """``zip(*rows)`` of as many tuples as data tells: each column is a list."""
-    held = low.contents(rows) if isinstance(rows, ListRef) else None
-    if not isinstance(held, Held) or not isinstance(held.value.type, ListType):
-        return None
-    row = held.value.type.item
-    if not isinstance(row, TupleType):
-        return None
-    column = Static(stand_ins.column)
-    return TupleRef(
-        tuple(calls.call(low, column, [rows, Static(k)], {}) for k in range(len(row.items)))
-    )
 
 
 def evaluate_manager(low: Lowering, node: Any) -> Abstract:

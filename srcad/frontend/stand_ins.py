@@ -1,7 +1,7 @@
-"""What the standard library has in C, as Python that can be differentiated.
+"""Classes of the standard library that are written in C, as Python that can be differentiated.
 
-Calling one of the classes in a differentiated function makes an instance of its stand-in here,
-which is lowered like a class of the user's: its list or dict is what the generated code works on.
+Calling one of them in a differentiated function makes an instance of its stand-in here, which is
+lowered like a class of the user's: its list or dict is what the generated code works on.
 """
 
 from __future__ import annotations
@@ -179,10 +179,3 @@ class DefaultDict:
 STAND_INS: dict[type, type] = {collections.deque: Deque, collections.defaultdict: DefaultDict}
 """By the class of the standard library; what an instance holds is its ``_held``."""
 STANDS_FOR = {made: cls for cls, made in STAND_INS.items()}
-
-
-def column(rows: list[Any], k: int) -> tuple[Any, ...]:
-    """One of what ``zip(*rows)`` has, of rows whose number is known at run time only."""
-    if not rows:
-        raise ValueError("not enough values to unpack: zip(*rows) of no rows")
-    return tuple([row[k] for row in rows])

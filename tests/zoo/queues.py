@@ -1,4 +1,4 @@
-"""Deques, dicts with defaults, rows turned to columns, and functions of a class."""
+"""Deques, dicts with defaults, and functions of a class."""
 
 import copy
 import functools
@@ -151,13 +151,6 @@ def methods_of_a_default_dict(x):
     del d["e"]
     same = d == {"a": x, "b": x * x} and isinstance(d, dict) and d.copy() == d
     return total if same and "c" not in d else x
-
-
-@case(([1.3, 0.4, 2.0],), ([0.7],))
-def rows_to_columns(xs):
-    rows = [(x, x * x, k) for k, x in enumerate(xs)]
-    a, b, n = zip(*rows)
-    return sum(a) * b[-1] + len(a) * max(n) * a[0]
 
 
 @functools.singledispatch
