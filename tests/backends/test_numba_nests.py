@@ -90,6 +90,17 @@ def next_column(a, c0):
     return np.sum(c * c)
 
 
+def memory_of_each_iteration(a, x):
+    """A work array is made in the loop: it is zeros each time."""
+    total = 0.0
+    for i in range(4):
+        t = np.zeros(3)
+        t[0] += a[i, 0] * x[0]
+        t[1] += t[0] * a[i, 1]
+        total += t[0] * t[1] + t[2]
+    return total
+
+
 def seldom(a, x, n, far):
     """In a loop that does not run an index may be anything."""
     c = np.zeros(4)
@@ -118,6 +129,7 @@ CASES = [
     (to_one_place, (M, S)),
     (by_a_work_array, (M, N)),
     (next_column, (S, S + 1.0)),
+    (memory_of_each_iteration, (M, X)),
     (seldom, (M, X, 3, 2)),
     (seldom, (M, X, 0, 99)),
     (upwards_only, (S, S + 1.0)),

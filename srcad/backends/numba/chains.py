@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from srcad.analysis.integers import Facts
+from srcad.codegen.memory import has_memory
 from srcad.ir import Accumulate, Apply, Atom, Block, Literal, Loc, Op, Update, Value
 from srcad.ir.core import make_tuple
 from srcad.ir.infer import atom_type
-from srcad.ir.types import FLOAT, Array, Number, NumPyScalar
+from srcad.ir.types import FLOAT, Array, Number, NumPyScalar, TupleType
 from srcad.ir.walk import operands, values_read
 
 _SIGNS: dict[Callable[..., Any], Callable[..., Any]] = {
@@ -193,3 +194,10 @@ def is_whole(atom: Atom) -> bool:
     if isinstance(kind, NumPyScalar):
         return kind.dtype in ("int64", "bool")
     return isinstance(kind, Number) and kind.kind in ("int", "bool")
+
+
+def makes_memory(op: Op) -> bool:
+    """Whether each run of an operation makes an array, or another view of one."""
+    if not isinstance(op, Apply) or isinstance(op.result.type, TupleType):
+        return False
+    return has_memory(op.result.type)

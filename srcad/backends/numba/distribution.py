@@ -17,7 +17,7 @@ import operator
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from srcad.backends.numba.chains import parts_of
+from srcad.backends.numba.chains import makes_memory, parts_of
 from srcad.ir import Apply, Atom, Block, For, Op, Range, Update, Value
 from srcad.ir.sharing import SHAPE
 from srcad.ir.types import Array
@@ -45,7 +45,7 @@ def distributed(
         isinstance(op, Update) for part in (parts[0], parts[2]) for op in part
     ):
         return None
-    if not all(isinstance(op, Apply | Update | For) for op in ops):
+    if not all(isinstance(op, Apply | Update | For) for op in ops) or any(map(makes_memory, ops)):
         return None
     versions = _versions(loop, parts)
     if versions is None or not _is_legal(loop, parts, made, shared):
@@ -153,7 +153,7 @@ def _loops(
         names.update({versions[k][number]: p for k, p in zip(slots, params, strict=True)})
         counter = Value(loop.targets[0].hint, loop.targets[0].type)
         names[loop.targets[0]] = counter
-        ops = part if number == 0 else (*again, *part)
+        ops = _needed(part if number == 0 else (*again, *part))
         yields = tuple(versions[k][number + 1] for k in slots)
         read = renaming(names)
 
@@ -179,3 +179,14 @@ def _loops(
         )
         for k, end in zip(slots, ends, strict=True):
             now[k] = end
+
+
+def _needed(ops: tuple[Op, ...]) -> tuple[Op, ...]:
+    """The writes, and what they are made of."""
+    needed: set[Value] = set()
+    found: list[Op] = []
+    for op in reversed(ops):
+        if not isinstance(op, Apply) or op.result in needed:
+            needed.update(values_read(op))
+            found.append(op)
+    return tuple(reversed(found))

@@ -28,7 +28,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from srcad.analysis.integers import Facts
-from srcad.backends.numba.chains import Addition, Chains, is_whole, parts_of
+from srcad.backends.numba.chains import Addition, Chains, is_whole, makes_memory, parts_of
 from srcad.backends.numba.distribution import distributed
 from srcad.backends.numba.writing import ONE, Writer, is_int, tuple_of
 from srcad.codegen.memory import Memory, has_memory
@@ -52,7 +52,6 @@ from srcad.ir.core import make_tuple, select
 from srcad.ir.infer import atom_type
 from srcad.ir.types import BOOL, FLOAT, Array, TupleType
 from srcad.ir.walk import all_ops, map_atoms, map_blocks, operands, renaming, results, values_read
-from srcad.passes.dce import remove_dead_code
 
 _INTEGERS = (
     operator.add, operator.sub, operator.mul, operator.neg, operator.lt, operator.gt, operator.le,
@@ -70,8 +69,7 @@ def in_order_of_memory(function: Function) -> Function:
     """The function with loops that add up in the best order."""
     if not any(isinstance(op, For) for op in all_ops(function.body)):
         return function
-    nests = _Nests(function)
-    return remove_dead_code(replace(function, body=nests.block(function.body)))
+    return replace(function, body=_Nests(function).block(function.body))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -176,7 +174,7 @@ class _Nests:
             loops.append(loop)
             ops += [o for o in loop.body.ops if not isinstance(o, For)]
             inner = [o for o in loop.body.ops if isinstance(o, For)]
-            if len(inner) > 1:
+            if len(inner) > 1 or (inner and any(map(makes_memory, loop.body.ops))):
                 return None
             loop = inner[0] if inner else None
         return self._with_additions(loops, ops)
@@ -306,7 +304,8 @@ class _Nests:
             guarded = any(p.is_guarded for p in read) or not _is_harmless(op)
             if guarded:
                 place = max(place, depth - 1)
-            if place == depth or (_is_load(op) and self._shared_with(op, carried)):
+            stays = makes_memory(op) or (_is_load(op) and self._shared_with(op, carried))
+            if place == depth or stays:
                 places[op.result] = inside
             else:
                 places[op.result] = _Place(place, guarded)
