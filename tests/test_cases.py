@@ -1410,14 +1410,25 @@ def test_objects_in_a_list_that_is_global():
 
 
 def test_a_list_that_holds_what_is_swapped_after_it():
-    """The list of one iteration is no longer looked into in the next."""
+    """The list of one iteration is no longer looked into in the next, if each makes its own."""
 
-    def f(x, y, n):
+    def kept(x, y, n):
         u = x * y
         k = 0
         while k < n and y[-1] > 0.0:
             for i in range(3):
                 pair = [u, y]
+                pair[0][-4] -= y[i]
+            u, x = x, u
+            k += 1
+        return np.sum(u * x[1])
+
+    def f(x, y, n):
+        u = x * y
+        k = 0
+        while k < n and y[-1] > 0.0:
+            pair = [u, y]
+            for i in range(3):
                 pair[0][-4] -= y[i]
             u, x = x, u
             k += 1
@@ -1431,6 +1442,8 @@ def test_a_list_that_holds_what_is_swapped_after_it():
         return np.sum(u * x[1])
 
     x, y = np.array([0.3, -0.4, 0.5, 0.7]), np.array([0.2, 1.1, -0.6, 0.9])
+    with pytest.raises(srcad.errors.UnsupportedSyntax, match="something else may also refer to"):
+        srcad.grad(kept)(x, y, 2)  # a loop that is not entered leaves the list of before
     for n in (0, 1, 2):
         for one, other in zip(
             srcad.grad(f, argnums=(0, 1))(x, y, n),

@@ -92,9 +92,9 @@ class Examples:
         if self.number == _LEAST:
             return self.size(base)
         if base.base not in self.sizes:
-            self.integers += 1
-            start = (1, 3, 70)[self.number]
-            self.sizes[base.base] = start + self.integers + base.drop
+            self.integers += 1  # no two differ by the same in all sets
+            self.sizes[base.base] = (1, 2, 70)[self.number] + base.drop
+            self.sizes[base.base] += self.integers * (1, 2, 3)[self.number]
         return max(self.sizes[base.base] - base.drop, 0)
 
     def real(self) -> float:

@@ -10,7 +10,7 @@ import srcad
 from srcad.ir import Literal, Value
 from srcad.ir.infer import result_type
 from srcad.ir.known import picked_type
-from srcad.ir.types import BOOL, FLOAT, INT, Array, Dim, NumPyScalar, Opaque, TupleType
+from srcad.ir.types import BOOL, FLOAT, INT, Array, Dim, Number, NumPyScalar, Opaque, TupleType
 
 
 def test_equal_literals_of_different_types():
@@ -24,6 +24,13 @@ def test_which_integer_names_a_size():
     n, m = Value("n", INT), Value("m", INT)
     assert result_type(np.zeros, (n,)) == Array("float64", (Dim(n),))
     assert result_type(np.zeros, (m,)) == Array("float64", (Dim(m),))
+
+
+def test_integers_beside_a_size_are_not_that_size_less_a_number():
+    shape = Value("shape", TupleType((INT, INT, Number("int", Dim("n")), INT, INT)))
+    for x in (Value("x", FLOAT), Value("x", Array("float64", (1, 1, 1, 1, 1)))):
+        made = result_type(np.broadcast_to, (x, shape))
+        assert made == Array("float64", (None, None, Dim("n"), None, None))
 
 
 def test_integers_in_arithmetic_name_no_size():
