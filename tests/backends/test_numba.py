@@ -470,3 +470,25 @@ def test_one_array_as_two_results():
 
     x = np.array([1.0, 2.0])
     same(*both(srcad.grad, total, x, 2 * x, argnums=(0, 1)))
+
+
+def test_a_copy_of_what_another_branch_has_not_made_is_no_loop():
+    """Run as plain Python, a loop over it would read beyond its end."""
+
+    def f(x, s):
+        u, v, w = 2.0 * x, 3.0 * x, x * x
+        if s > 0.5:
+            target, source = u, v
+        elif s > 0:
+            target, source = v, w
+        else:
+            target, source = w, u
+        target[1:] *= source[:-1]
+        return u * v + w
+
+    x = np.array([0.3, 0.7, 1.1])
+    for s in (0.9, 0.2, -0.4):
+        value, pullback = srcad.vjp(f, x, s, backend="numba")
+        _, plain = srcad.vjp(f, x, s)
+        np.testing.assert_allclose(pullback(value)[0], plain(value)[0], rtol=1e-14)
+    assert "runtime.copied(source)" in pullback.source

@@ -201,6 +201,11 @@ _offer(runtime.log1p, _log1p)
 _offer(runtime.tanh, _tanh)
 
 
+@overload(runtime.copied)
+def _offer_copied(value):
+    return (lambda value: value.copy()) if isinstance(value, types.Array) else None
+
+
 @overload(runtime.plus)
 def _plus(total, term):
     if not all(isinstance(kind, types.Float) for kind in (total, term)):

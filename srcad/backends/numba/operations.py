@@ -291,6 +291,10 @@ def _copied(op: Apply, writer: Writer) -> Atom | None:
     return None
 
 
+def _copied_number(op: Apply, writer: Writer) -> Atom | None:
+    return op.args[0] if _is_number(op.args[0]) else None
+
+
 def _to_array(op: Apply, writer: Writer) -> Atom | None:
     if isinstance(atom_type(op.args[0]), Array) and len(op.args) == 1:
         return writer.apply(np.ndarray.copy, op.args[0], kind=op.result.type, loc=op.loc)
@@ -322,7 +326,7 @@ _REWRITES: dict[Callable[..., object], Callable[[Apply, Writer], Atom | None]] =
     runtime.add: _added,
     runtime.zeros_like: _zeros_like,
     runtime.own: _copied,
-    runtime.copied: _copied,
+    runtime.copied: _copied_number,
     np.array: _to_array,
     np.clip: _clip,
     np.ndarray.tolist: _to_list,

@@ -68,7 +68,7 @@ _CALLEES: set[Any] = {
     *(builtins.abs, builtins.len, builtins.bool, builtins.int, builtins.float, builtins.complex),
     *(builtins.max, builtins.min, builtins.round, builtins.range, builtins.slice),
     *(builtins.divmod, builtins.pow, builtins.list),
-    *(make_tuple, make_list, select, runtime.plus),
+    *(make_tuple, make_list, select, runtime.plus, runtime.copied),
     *(
         runtime.sin,
         runtime.cos,

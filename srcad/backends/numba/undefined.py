@@ -12,18 +12,38 @@ from dataclasses import replace
 
 import numpy as np
 
+from srcad import runtime
+from srcad.analysis.existence import missing_values
 from srcad.backends.numba.stores import dtype_of_number
 from srcad.backends.numba.writing import Writer
-from srcad.ir import Atom, Block, For, Function, If, Literal, Op, Try, Value, While, With
+from srcad.ir import Apply, Atom, Block, For, Function, If, Literal, Op, Try, Value, While, With
 from srcad.ir.core import Undefined
+from srcad.ir.infer import atom_type
 from srcad.ir.types import Array, Number, TupleType, Type
+from srcad.ir.walk import map_blocks
 
 _ZEROS = {"bool": False, "int": 0, "real": 0.0, "float": 0.0, "complex": 0j}
 
 
 def define_all(function: Function) -> Function:
-    """The function with zeros for what has no value."""
-    return replace(function, body=_block(function.body, ()))
+    """The function with zeros for what has no value.
+
+    Copies of arrays that are surely there are plain ones from now on: of the others it cannot be
+    seen any more that a loop over them would run too far.
+    """
+    missing = missing_values(function.body)
+
+    def plain(op: Op) -> Op:
+        match op:
+            case Apply(callee=runtime.copied, args=(source,)) if source not in missing:
+                is_array = isinstance(atom_type(source), Array)
+                return replace(op, callee=np.ndarray.copy) if is_array else op
+        return map_blocks(op, inner)
+
+    def inner(block: Block) -> Block:
+        return replace(block, ops=tuple(map(plain, block.ops)))
+
+    return replace(function, body=_block(inner(function.body), ()))
 
 
 def _block(block: Block, kinds: tuple[Type, ...]) -> Block:
