@@ -16,6 +16,7 @@ from scipy.ndimage import _nd_image
 
 import srcad
 from srcad.points import VjpMaker
+from srcad.testing import check_grads
 
 
 def close(found, wanted, rtol=1e-12):
@@ -1451,6 +1452,39 @@ def test_a_list_that_holds_what_is_swapped_after_it():
             strict=True,
         ):
             close(one, other)
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2])
+def test_a_second_name_for_what_takes_turns_in_a_branch(steps):
+    """A loop that lets go of the other name, and a branch that does not: nobody has it after."""
+
+    def f(x, s, n):
+        u = x.copy()
+        first = x
+        x[-1] *= 2.0
+        if s < 0:
+            for _ in range(n):
+                u, x = x, u
+                x[0] += x[1]
+        return np.sum(x * x[0]) + np.sum(u) + np.sum(first)
+
+    def g(x, s):
+        u = x.copy()
+        first = (x, np.sin(u))
+        x[-1] /= 1.5 + (x[-1] * u[0]) ** 2
+        if np.sum(u) * 0.2 > s:
+            u = u * 2.0
+        else:
+            for _ in range(1, 2):
+                u, x = x, u
+                x[-1:0:-2] += x[0]
+        return np.sum(x * u[::-1]) + np.sum(u * first[0])
+
+    x = np.array([-0.7, 1.1, 0.3, -0.2])
+    with pytest.raises(srcad.errors.UnsupportedSyntax, match="something else may also refer to"):
+        srcad.grad(f)(x, -1.0, steps)
+    for s in (-5.0, 5.0):
+        check_grads(g, (x, s), argnums=0)
 
 
 def test_a_real_cotangent_of_a_complex_value():

@@ -158,10 +158,10 @@ def join_regions(
     base = dict(low.state)
     changed = changed_keys(base, [s.state for s in sides])
     for key in sorted(changed, key=_is_place):  # variables first: they may leave places behind
-        if _is_place(key) and key[1] in merger.spent:
+        values = [s.state.get(key) for s in sides]
+        if _is_place(key) and (key[1] in merger.spent or is_left(low, key, base, values)):
             low.state.pop(key, None)
             continue
-        values = [s.state.get(key) for s in sides]
         first = low.session.initial.get(key[1]) if key[0] == "place" else None
         if first is not None:  # imported: it is there on every path
             values = [first if v is None else v for v in values]
@@ -170,11 +170,18 @@ def join_regions(
         else:
             merger.lets_go = lets_go and key[0] == "variable" and key[2] != RETURN
             low.state[key] = merge_key(merger, key, values)
+    low.session.left |= merger.spent
     return tuple(results), [tuple(column) for column in yields]
 
 
 def _is_place(key: Key) -> bool:
     return key[0] == "place"
+
+
+def is_left(low: Lowering, key: Key, before: State, values: list[Any]) -> bool:
+    """Whether a place was there before, and a path has left it behind for another one."""
+    gone = key in before and any(v is None for v in values)
+    return gone and key[1] in low.session.left and key[1] not in low.session.initial
 
 
 def changed_keys(base: State, states: list[State]) -> list[Key]:

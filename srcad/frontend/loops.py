@@ -216,6 +216,7 @@ def _plan(low: Lowering, context: LoopContext, ends: dict[Key, Region]) -> LoopP
     for key, value in low.state.items():
         if key not in outer:
             plan.state[key] = value
+    low.session.left |= spent
     for place in spent:  # what else refers to them has been let go of
         for held in (context.carried, plan.state, plan.before):
             held.pop(("place", place, ""), None)

@@ -222,6 +222,8 @@ class Session:
     """The loops and branches that let go of names: see ``NeedsRelease``."""
     kept: frozenset[Any] = frozenset()
     """Those for which that was of no use."""
+    left: set[int] = field(default_factory=set)
+    """Places whose contents have gone to another one, whoever may still refer to them."""
     releasable: dict[int, frozenset[Any]] = field(default_factory=dict)
     """Frozen places, and the loops and branches that would leave them to one name."""
     copies: int = 1
