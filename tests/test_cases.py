@@ -1487,6 +1487,25 @@ def test_a_second_name_for_what_takes_turns_in_a_branch(steps):
         check_grads(g, (x, s), argnums=0)
 
 
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_a_name_for_what_takes_turns_in_an_inner_loop(n):
+    """What is written after the inner loop is in the result, however often that has run."""
+
+    def f(x, n):
+        u = x + 0.0
+        for _ in range(2):
+            for i in range(n):
+                u[i] = 1.0
+                last = u
+                u, x = x, u
+            x[1] = 1.0
+        return x
+
+    x = np.array([-0.26, -0.45, 1.27, -0.58])
+    np.testing.assert_array_equal(srcad.vjp(lambda x: f(x, n), x)[0], f(x.copy(), n))
+    check_grads(lambda x: f(x, n), (x,))
+
+
 def test_a_real_cotangent_of_a_complex_value():
     """Indexing adds to a copy of the cotangent, which must have room for imaginary parts."""
 

@@ -87,8 +87,6 @@ class LoopContext:
     site: Any = None
     """What stands for the loop in every attempt to lower it."""
     carried: dict[Key, Any] = field(default_factory=dict)
-    renewed: set[Key] = field(default_factory=set)
-    """Variables of arrays that each iteration binds anew, as far as is known."""
 
 
 @dataclass(eq=False)
@@ -141,14 +139,11 @@ def _lower_loop(
     ends: dict[Key, Region] = {}
     for key in sorted(assigned):
         if key in before:
-            if context.site in low.session.released and _is_array(before[key]):
-                context.renewed.add(key)
-            else:
-                context.carried[key] = None
+            context.carried[key] = None
     low.loops.append(context)
     try:
         frozen = set(low.session.frozen)
-        for _ in range(_PASSES + len(context.renewed)):
+        for _ in range(_PASSES):
             low.builder.rewind(mark)
             low.state = dict(before)
             low.session.frozen = frozen | _made_within(low, before)
@@ -160,7 +155,6 @@ def _lower_loop(
                 if retry.loop is not context:
                     raise
                 context.carried[retry.key] = None
-                context.renewed.discard(retry.key)
     finally:
         low.loops.pop()
     if context.site is not None:
@@ -185,8 +179,6 @@ def _plan(low: Lowering, context: LoopContext, ends: dict[Key, Region]) -> LoopP
         plan.inits.append(UNDEFINED if init is None else init)
         return param
 
-    for key in context.renewed:
-        del plan.state[key]
     loop = Loop(context.site, tuple(context.carried), tuple(plan.before))
     here = Region(low.builder, low.state, False)
     outer = dict(low.state)
@@ -227,11 +219,6 @@ def _made_within(low: Lowering, before: State) -> set[int]:
     """The frozen places of earlier attempts: what is handed on from them is shared too."""
     initial = low.session.initial
     return {p for p in low.session.frozen if ("place", p, "") not in before and p not in initial}
-
-
-def _is_array(value: Any) -> bool:
-    """Whether a variable is an array, or may be one, whose memory is written."""
-    return isinstance(value.value if isinstance(value, MaybeUnbound) else value, ArrayRef)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -319,7 +306,6 @@ def _attempt(
         left = fitting.left
         for key in fresh:
             region.state[key] = relocated(region.state.get(key), fitting.places())
-        fresh = [k for k in fresh if k not in context.renewed]
     params, inits = list(plan.params), list(plan.inits)
     exports = _exports(low, region, context.since, fresh, left, params, inits, yields)
     results = tuple(Value(p.hint, name_sizes(plan.kinds.get(p, p.type))) for p in params)
@@ -382,11 +368,6 @@ def _take_over(
             low.state[key] = substitute(value, mapping)
     for key, value in exports.items():
         low.state[key] = substitute(value, mapping)
-    for key in context.renewed:
-        low.state[key] = Poison(
-            f"what '{key[2]}' is after the loop depends on whether it has been run",
-            "use another name after the loop",
-        )
 
 
 def _endless(low: Lowering) -> None:

@@ -1080,9 +1080,9 @@ def turns_by_a_third_name(x, s):
         spare[0] *= u[1]
     for y in x[:3]:
         v[1:] = u[:-1] * y
-        spare = u
+        other = u
         u = v
-        v = spare
+        v = other
     v[2] = u[0] * s
     return u * u + v
 
@@ -1171,9 +1171,9 @@ def a_view_and_then_what_is_computed_of_it(m, s):
         w[:] = column * s
         u[:, k] = w - 1.0
     for k in range(len(u)):
-        column = u[:, k] - w * u[:, 0]
-        w[:] = column
-        u[:, k] = s * column
+        rest = u[:, k] - w * u[:, 0]
+        w[:] = rest
+        u[:, k] = s * rest
     return u * w
 
 
