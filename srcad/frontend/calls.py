@@ -349,8 +349,6 @@ def primitive(
         keywords = {k: v for k, v in keywords.items() if k not in first}
     pure = library.is_known(function) or _is_pure(function)
     take = low.peek if pure else low.atom
-    if _is_numpy(function):  # to it a deque is a sequence like others
-        args = [low.held_by(a) or a for a in args]
     atoms = [take(a) for a in args]
     named: dict[str, Any] = {k: take(v) for k, v in keywords.items()}
     if library.is_effect(function) or not pure:
@@ -361,11 +359,6 @@ def primitive(
     if made is None:
         made = low.builder.apply(function, *atoms, **named)
     return containers.wrap(low, made)
-
-
-def _is_numpy(function: Any) -> bool:
-    module = getattr(function, "__module__", None) or ""
-    return isinstance(function, np.ufunc) or module.partition(".")[0] == "numpy"
 
 
 _WRITERS = {

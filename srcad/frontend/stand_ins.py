@@ -10,6 +10,8 @@ import collections
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+import numpy as np
+
 
 class Deque:
     """``collections.deque``: a list that loses items at one end when it is full."""
@@ -105,6 +107,10 @@ class Deque:
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._held)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        """To NumPy it is a sequence like others."""
+        return np.array(self._held, dtype)
 
     def __reversed__(self) -> Any:
         return reversed(self._held)
