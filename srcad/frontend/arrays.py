@@ -342,8 +342,8 @@ def called(
     shared = (
         {} if isinstance(kind, (Number, NumPyScalar)) else sharing(function, tuple(atoms), pairs)
     )
-    refs = [a for a in given if isinstance(a, ArrayRef)]
-    which = [r for r in refs if low.peek(r) in shared]
+    pieces = zip(given, (*atoms, *named.values()), strict=True)
+    which = [g for g, atom in pieces if isinstance(g, ArrayRef) and atom in shared]
     if not which:
         return containers.wrap(low, low.builder.apply(function, *atoms, **named))
     first = args[0] if args else None
@@ -440,6 +440,39 @@ def _item(low: Lowering, ref: ArrayRef, value: Abstract) -> Atom:
 
 
 _LINEAR = {operator.add: operator.iadd, operator.sub: operator.isub}
+
+
+class Before:
+    """What ``ref[index] op= value`` has read when ``value`` is evaluated.
+
+    Nothing is read unless it has to be: most often ``value`` leaves the array as it is, and one
+    update adds to it.
+    """
+
+    def __init__(self, low: Lowering, ref: ArrayRef, index: Atom) -> None:
+        self.array = low.atom(ref)
+        self.index = index
+        self.ref = ref
+        self.held = low.contents(ref)
+        self.ops = low.builder.ops
+        self.mark = len(self.ops)
+
+    def is_stale(self, low: Lowering) -> bool:
+        """Whether the array has been written since, and what was read of it was no view."""
+        return low.contents(self.ref) is not self.held and not (
+            is_basic_index(self.index) and isinstance(self._kind(low), Array)
+        )
+
+    def item(self, low: Lowering) -> Abstract:
+        """What was read, as of then."""
+        assert low.builder.ops is self.ops
+        item = Value("", self._kind(low))
+        args = (self.array, self.index)
+        self.ops.insert(self.mark, Apply(operator.getitem, args, (), item, low.builder.loc))
+        return containers.wrap(low, item)
+
+    def _kind(self, low: Lowering) -> Type:
+        return low.builder.typed(operator.getitem, (self.array, self.index))
 
 
 def augment(low: Lowering, ref: ArrayRef, op: Any, index: Atom, value: Abstract) -> None:

@@ -77,7 +77,9 @@ from srcad.ir.types import (
 
 _DEPTH = 60
 _SAME = 30
-"""How often one function may call itself with arguments of other types each time."""
+"""How deep one function may call itself with arguments of other types each time."""
+_CALLS = 1000
+"""How often functions may do so in all: two such calls at each depth are a billion at thirty."""
 RAISES = "the plain function raises TypeError here too: correct the call"
 
 
@@ -585,7 +587,8 @@ def call_code(
     deep = len(active) > _DEPTH or same > _SAME
     if key in active and (deep or _has_data(low, bound)):
         raise RecursionFound(key)  # of constants too, if there is no end to it
-    if deep:
+    session.nested_calls += same > 0
+    if deep or session.nested_calls > _CALLS:
         low.refuse(*refusal("recursion"))
     state, mark, dead = dict(low.state), low.builder.mark(), low.dead
     try:

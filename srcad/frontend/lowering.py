@@ -211,6 +211,8 @@ class Session:
     """The places that have been looked into."""
     active: list[tuple[Any, Any]] = field(default_factory=list)
     """The calls being inlined: (function, signature)."""
+    nested_calls: int = 0
+    """How many calls of functions within themselves have been inlined so far."""
     outlined: dict[Any, Any] = field(default_factory=dict)
     recursive: set[Any] = field(default_factory=set)
     calls: dict[FunctionRef, None] = field(default_factory=dict)

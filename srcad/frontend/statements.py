@@ -308,8 +308,13 @@ def augment(low: Lowering, target: Any, op: Any, node: Any) -> None:
                 arrays.written(low, container)
             if isinstance(container, ArrayRef):
                 place = low.peek(where)
+                before = arrays.Before(low, container, place)
                 value = expressions.evaluate(low, node)
-                arrays.augment(low, container, op, place, value)
+                if before.is_stale(low):
+                    current = before.item(low)
+                    arrays.store(low, container, place, expressions.binary(low, op, current, value))
+                else:
+                    arrays.augment(low, container, op, place, value)
                 return
             current = containers.get_item(low, container, where)
             value = expressions.evaluate(low, node)

@@ -169,7 +169,7 @@ class Builder:
         """Differentials, and the arguments that they stand for: their shapes are the same."""
         self.watch: Callable[[Op], None] | None = parent.watch if parent else None
         """Is told of each operation, when it is made."""
-        self._written: set[Value] = parent._written if parent else set()
+        self._written: dict[Value, None] = parent._written if parent else {}
         """Versions that a write has consumed."""
         self._definitions: dict[Value, Apply] = {}
         self._others: set[Value] = set()
@@ -396,17 +396,18 @@ class Builder:
         for op in made:
             self.append(op)
 
-    def mark(self) -> tuple[int, int]:
+    def mark(self) -> tuple[int, int, int]:
         """A point to which ``rewind`` can return."""
-        return len(self.ops), len(self._definitions)
+        return len(self.ops), len(self._definitions), len(self._written)
 
-    def rewind(self, mark: tuple[int, int]) -> None:
+    def rewind(self, mark: tuple[int, int, int]) -> None:
         """Take back the operations made since, and what is known of them."""
-        count, defined = mark
+        count, defined, written = mark
         gone = {r for op in self.ops[count:] for r in results(op)}
         del self.ops[count:]
-        while len(self._definitions) > defined:
-            self._definitions.popitem()
+        for noted, number in ((self._definitions, defined), (self._written, written)):
+            while len(noted) > number:
+                noted.popitem()
         for key in [k for k, value in self._computed.items() if value in gone]:
             del self._computed[key]
 
@@ -426,7 +427,7 @@ class Builder:
 
     def write_over(self, versions: Iterable[Value]) -> None:
         """Note versions that are written from here on: by what comes next, or by a loop around."""
-        self._written.update(v for v in versions if isinstance(v.type, Array))
+        self._written.update(dict.fromkeys(v for v in versions if isinstance(v.type, Array)))
 
     def block(self, params: tuple[Value, ...], yields: tuple[Atom, ...]) -> Block:
         """The finished block."""

@@ -251,6 +251,26 @@ def array_in_a_list_that_a_recursion_makes(x):
     return np.sum(parts[0] * parts[1])
 
 
+def _inserted(tree, v):
+    if tree is None:
+        return (None, v, None)
+    left, root, right = tree
+    return (_inserted(left, v), root, right) if v < root else (left, root, _inserted(right, v))
+
+
+def _weighed(tree, depth):
+    if tree is None:
+        return 0.0
+    return _weighed(tree[0], depth + 1) + tree[1] * depth + _weighed(tree[2], depth + 1)
+
+
+def tree_that_data_shapes(x):
+    tree = None
+    for v in (x, 1 - x, x * x, 2 * x, x - 1, 3 * x):
+        tree = _inserted(tree, v)
+    return _weighed(tree, 1)
+
+
 # ---- text
 
 
@@ -711,6 +731,7 @@ def test_written_by_calls(function):
         (array_that_a_recursion_hands_back, "something else may also refer to", "u[1] = "),
         (array_that_a_recursion_writes, "recursive function '_doubled_from' is given", "u[k] *= 2"),
         (array_in_a_list_that_a_recursion_makes, "something else may also refer to", "u[1] = "),
+        (tree_that_data_shapes, "recursion whose argument types change", "_inserted("),
         (closure_changes_a_list, "something else may also refer to", "total[0] = "),
         (closure_changes_an_array, "something else may also refer to", "total[0] += "),
         (closure_changes_an_object, "something else may also refer to", "self.level = "),

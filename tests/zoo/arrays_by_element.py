@@ -146,6 +146,48 @@ def elements_read(m):
     return u + picked[0] + np.sum(u.flat) + np.dot(m.flat, np.array(m.flat))
 
 
+# ---- what an augmented assignment has read when its right side writes
+
+
+def _tripled(u):
+    u[0] *= 3.0
+    return u[0] * u[1]
+
+
+@case((V, S))
+def item_read_before_the_right_side_writes(x, s):
+    u = x * s
+    u[0] += _tripled(u)
+    u[0] /= 4 + _tripled(u)
+    u.flat[1] *= _tripled(u)
+    return u * u
+
+
+@case((V, W))
+def items_picked_before_the_right_side_writes(x, y):
+    u = x * y
+    u[[0, 1]] += _tripled(u)
+    u[y > 0] *= _tripled(u)
+    return u * u
+
+
+@case((M, V))
+def row_item_read_before_the_right_side_writes(m, x):
+    u = m * x[:3]
+    row = u[1]
+    row[0] -= _tripled(u[1])
+    for k in range(3):
+        u[k, 0] *= _tripled(u[k]) if k else x[3]
+    return u * u
+
+
+@case((V, W))
+def slice_is_a_view_while_the_right_side_writes(x, y):
+    u = x * y
+    u[0:2] += _tripled(u)
+    return u * u
+
+
 # ---- diagonals, parts and places
 
 

@@ -210,6 +210,19 @@ def view_named_again_in_a_loop(x):
     return v * w
 
 
+@case((np.array([[-0.4, 0.44, 1.35, 0.2], [0.62, 1.1, -0.84, 0.5], [-0.96, 1.02, -1.23, 0.8]]),))
+def view_of_a_view_in_an_unrolled_loop(m):
+    u = m.copy()
+    kept = []
+    for _ in range(2):
+        part = u[...]
+        halves = part.reshape(2, 6)
+        for k in range(4):
+            part[0] *= halves[k % 2, -6]
+        kept.append(u)
+    return kept
+
+
 @case((V,))
 def array_and_argument_swapped(x):
     u = np.empty(4)
