@@ -626,7 +626,7 @@ _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
     operator.add: _add_type,
     operator.mul: _mul_type,
     operator.pow: _pow_type,
-    builtins.pow: lambda x, y: _pow_type(x, y),
+    builtins.pow: lambda x, y, mod=None: _pow_type(x, y) if mod is None else INT,
     builtins.len: _len_type,
     builtins.float: _always(FLOAT),
     builtins.int: _always(INT),

@@ -118,7 +118,7 @@ def power(x, y, *, dx, dy, out):
         return times(y * x ** (y - 1), dx)
     if is_literal(x) and x > 0:
         return np.log(x) * out * dy
-    slope = y * x ** np.where(y == 0, 1, y - 1)
+    slope = y * x ** np.where((x == 0) & (y == 0), 1, y - 1)
     growth = out * np.log(np.where(x == 0, 1, x))
     return times(slope, dx) + times(growth, dy)
 

@@ -27,6 +27,7 @@ from srcad.frontend.abstract import (
     Items,
     ListRef,
     ObjectRef,
+    RangeRef,
     Static,
     TupleRef,
 )
@@ -50,6 +51,8 @@ def rewritten(
     rest = without_defaults(function, keywords)
     if rest.keys() != keywords.keys():
         return calls.call(low, Static(function), args, rest)
+    if function in (np.array, np.asarray) and args and _is_range(args[0]):
+        return calls.call(low, Static(function), [_counted(low, args[0]), *args[1:]], keywords)
     if any(map(_is_arraylike, args)) and _takes_lists(function):
         return calls.call(low, Static(function), [_as_array(low, a) for a in args], keywords)
     if isinstance(function, np.ufunc) and keywords:
@@ -234,11 +237,27 @@ def with_arrays(
         if not _is_list(value):
             return value
         changed = True
-        return calls.call(low, Static(np.array), [value], {})
+        return (
+            _counted(low, value)
+            if _is_range(value)
+            else calls.call(low, Static(np.array), [value], {})
+        )
+
+    def is_empty(value: Abstract) -> bool:
+        return _is_list(value) and containers.items_of(low, value) == ()
+
+    def without_empty(sequence: Abstract) -> Abstract:
+        """An empty list among arrays is an array of no floats: it has a tangent like others."""
+        items = (containers.items_of(low, sequence) if _is_list(sequence) else None) or ()
+        if not any(map(is_empty, items)):
+            return sequence
+        return TupleRef(tuple(made(item) if is_empty(item) else item for item in items))
 
     for name in rule.parameters.parameters if rule.elementwise else rule.wrt:
         value = bound.arguments.get(name)
-        if name not in rule.sequences and value is not None:
+        if name in rule.sequences and value is not None:
+            bound.arguments[name] = without_empty(value)
+        elif value is not None:
             several = isinstance(value, tuple)  # *name: each of them
             bound.arguments[name] = tuple(map(made, value)) if several else made(value)
     if not changed:
@@ -255,6 +274,22 @@ def _as_array(low: Lowering, value: Abstract) -> Abstract:
     if not _is_arraylike(value):
         return value
     return calls.call(low, attributes.get_attribute(low, value, "__array__"), [], {})
+
+
+def _is_range(value: Abstract) -> bool:
+    return isinstance(value, RangeRef) or (
+        isinstance(value, Static) and isinstance(value.value, range)
+    )
+
+
+def _counted(low: Lowering, value: Abstract) -> Abstract:
+    """The array of the numbers of a range."""
+    if isinstance(value, RangeRef):
+        ends = [containers.wrap(low, a) for a in (value.start, value.stop, value.step)]
+    else:
+        assert isinstance(value, Static)
+        ends = [Static(n) for n in (value.value.start, value.value.stop, value.value.step)]
+    return calls.call(low, Static(np.arange), ends, {})
 
 
 def _of_floats(low: Lowering, value: Abstract) -> Abstract:
@@ -327,4 +362,4 @@ def _is_list(value: Any) -> bool:
             return True
         case Static(value=list() | tuple()):
             return True
-    return False
+    return _is_range(value)

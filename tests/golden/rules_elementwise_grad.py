@@ -16,8 +16,9 @@ def rules_elementwise_grad(x, y):
     exp = np.exp(x)
     # ---- reverse sweep
     # line 311: return np.sum(soft * turn + np.exp(x) ** y)
-    y_bar = exp ** y * np.log(np.where(exp == 0, 1, exp))
-    x_bar = y * exp ** np.where(y == 0, 1, y - 1.0) * exp
+    test = exp == 0
+    y_bar = exp ** y * np.log(np.where(test, 1, exp))
+    x_bar = y * exp ** np.where(test & (y == 0), 1, y - 1.0) * exp
     # line 310: turn = np.arctan2(y, x) * np.hypot(x, y)
     prod = soft * arctan2
     where = np.where(hypot == 0, 1, hypot)

@@ -132,6 +132,19 @@ def test_power():
     assert slope(operator.pow, np.float64(0), 1) == 1
 
 
+def test_second_derivatives_of_a_power_with_exponent_0():
+    """The exponent is differentiated too: `x ** (y - 1)` is there although its factor is 0."""
+
+    def in_arrays(x, y):
+        return np.sum((x * np.ones(2)) ** y) / 2
+
+    wanted = [[0.0, 0.5], [0.5, math.log(2.0) ** 2]]
+    for function in (operator.pow, np.power, math.pow, in_arrays):
+        assert np.allclose(srcad.hessian(function, argnums=(0, 1))(2.0, 0.0), wanted, rtol=1e-15)
+        second = srcad.grad(srcad.grad(function, argnums=0), argnums=1)
+        assert np.isclose(second(2.0, 0.0), 0.5, rtol=1e-15)
+
+
 def test_kinks_have_the_stated_subgradient():
     assert slope(operator.abs, ZERO) == 0
     assert slope(abs, np.float64(0)) == 0

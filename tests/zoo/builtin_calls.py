@@ -95,6 +95,11 @@ def pow_of_integers(x):
     return x * pow(2, 5) + x * pow(3, 4, 5)
 
 
+@case((0.7, 2))
+def power_by_a_modulus(x, n):
+    return pow(n, 3, 5) * x * x + pow(3, n, n + 2) * x
+
+
 @case((7.7, 2.2), (-7.7, 2.2))
 def divmod_of_floats(x, y):
     q, r = divmod(x, y)

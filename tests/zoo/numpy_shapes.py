@@ -247,3 +247,15 @@ def kron_and_ravel(x):
 def smoothed_by_what_may_be_longer(x):
     kernel = np.array([0.2, 0.5, 0.3])
     return np.sum(x * np.convolve(x, kernel, "same")) * np.convolve(x, kernel, "valid") * x[:1]
+
+
+@case((V,))
+def empty_lists_joined(x):
+    return np.concatenate([x, [], x])[2:6] * np.hstack((x, ())) + np.append([], x)
+
+
+@case((V,))
+def ranges_for_arrays(x):
+    n = len(x)
+    table = np.interp(1.7, range(n), x) + np.interp(x[0], range(4), np.array(range(4)) * x)
+    return table * np.dot(range(n), x) * x + np.trapezoid(x, range(4))
