@@ -19,6 +19,7 @@ import numpy as np
 
 from srcad.codegen.load import is_generated
 from srcad.frontend.live import Capture, is_code
+from srcad.ir.types import LONG
 from srcad.options import Options
 from srcad.passes.blocks import is_large
 
@@ -102,12 +103,14 @@ def key_of(value: Any, sizes: dict[int, int]) -> Any:
 
 
 def key_of_all(values: Sequence[Any], sizes: dict[int, int], options: Options) -> tuple[Any, ...]:
-    """What code is compiled for by all arguments: their keys, and which of them are large."""
+    """What code is compiled for by all arguments: their keys, and which sizes of them are large."""
     keys = tuple([key_of(v, sizes) for v in values])
     if not options.depends_on_sizes:
         return keys
-    large = tuple([k for k, v in enumerate(values) if is_large(v)])
-    return (*keys, ("large", large)) if large else keys
+    long = tuple([number for size, number in sizes.items() if size >= LONG])
+    if not long:
+        return keys
+    return (*keys, ("large", long, tuple([k for k, v in enumerate(values) if is_large(v)])))
 
 
 def constant_key(value: Any) -> Any:

@@ -3,8 +3,9 @@
 A value is computed again where that is cheap and all it is computed from is at hand: literals,
 values from outside the loop, the loop's counter, or values that are kept anyway.  Cheap are the
 arithmetic of integers and comparisons, arithmetic of Python floats, reads of single items of what
-the loop does not write, sizes of arrays, and indices made of integers and slices, which may take
-several steps.
+the loop does not write, sizes of arrays, indices made of integers and slices, which may take
+several steps, and arithmetic of long arrays in few steps: an operation in the cache takes less time
+than fresh memory for each iteration.
 This is the "to be recorded" question of Griewank and Walther, section 12.2, answered per value.
 """
 
@@ -19,7 +20,7 @@ import numpy as np
 from srcad.ir import Apply, Atom, Block, Literal, Op, Value
 from srcad.ir.core import make_tuple
 from srcad.ir.infer import atom_type
-from srcad.ir.types import Array, Number, NumPyScalar, Opaque, TupleType
+from srcad.ir.types import Array, Dim, LongAxis, Number, NumPyScalar, Opaque, TupleType
 from srcad.ir.walk import map_atoms, renaming
 
 _CHEAP = {
@@ -29,6 +30,11 @@ _CHEAP = {
 _INTEGER = {operator.floordiv, operator.mod, operator.lshift, operator.rshift, abs, min, max}
 
 _STEPS = 3
+
+_OF_LONG_ARRAYS = {
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.pos,
+    np.add, np.subtract, np.multiply, np.divide, np.negative, np.maximum, np.minimum,
+}  # fmt: skip
 
 _DEAR = {
     getattr(module, name)
@@ -66,10 +72,12 @@ def recomputed(
     written: Container[object],
     *,
     indices: bool = False,
+    long_arrays: bool = False,
 ) -> tuple[Block, list[Value]]:
     """The reverse body with cheap values computed again, and the values that remain to be kept.
 
     With ``indices`` only integers and what is made of them: a branch hands on numbers for nothing.
+    With ``long_arrays`` also arithmetic of arrays that have a long axis.
     """
     made = {op.result: op for op in forward if isinstance(op, Apply)}
     order = {op.result: k for k, op in enumerate(forward) if isinstance(op, Apply)}
@@ -79,7 +87,9 @@ def recomputed(
     def steps(value: Value, depth: int = 0) -> dict[Value, None] | None:
         """What has to be computed for a value, itself last; None if that is dear."""
         op = made.get(value)
-        if op is None or depth > _STEPS or not _is_cheap(op, written, inside):
+        if op is None or depth > _STEPS:
+            return None
+        if not (_is_cheap(op, written, inside) or (long_arrays and _is_long(op, written, inside))):
             return None
         if indices and not _is_index(value):
             return None
@@ -88,8 +98,10 @@ def recomputed(
             if not isinstance(atom, Value) or atom not in inside or atom in found:
                 continue
             if (atom in keep and atom is not value) or (atom in targets and _is_integer(atom)):
+                if isinstance(atom.type, Array) and atom in written:
+                    return None
                 continue
-            more = steps(atom, depth + 1) if _is_index(atom) else None
+            more = steps(atom, depth + 1) if _is_index(atom) or long_arrays else None
             if more is None:
                 return None
             found.update(more)
@@ -146,6 +158,19 @@ def _is_cheap(op: Apply, written: Container[object], inside: dict[Value, None]) 
     if op.callee is operator.truediv:  # it does not raise
         return isinstance(op.args[1], Literal) and bool(op.args[1].value)
     return op.callee in _CHEAP
+
+
+def _is_long(op: Apply, written: Container[object], inside: Container[object]) -> bool:
+    """Whether a call is arithmetic of long arrays, or a view of one that stays as it is."""
+    kind = op.result.type
+    if op.keywords or not isinstance(kind, Array) or op.result in written:
+        return False
+    if not any(isinstance(d, Dim) and isinstance(d.base, LongAxis) for d in kind.dims or ()):
+        return False
+    if op.callee is operator.getitem:
+        return op.args[0] not in inside and op.args[0] not in written and _is_index(op.args[1])
+    arrays = [a for a in op.args if isinstance(atom_type(a), Array)]
+    return op.callee in _OF_LONG_ARRAYS and not any(a in written for a in arrays)
 
 
 def _is_index(atom: Atom) -> bool:

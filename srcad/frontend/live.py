@@ -57,11 +57,13 @@ from srcad.frontend.lowering import Frame, Lowering, Session
 from srcad.ir import Literal, Value
 from srcad.ir.numbers import scalars_as_python
 from srcad.ir.types import (
+    LONG,
     SMALLEST,
     UNKNOWN,
     Array,
     Dim,
     ListType,
+    LongAxis,
     TupleType,
     Type,
     type_of,
@@ -158,7 +160,8 @@ class Importer:
             return size
         if size not in self.sizes:
             count = len(self.sizes)
-            self.sizes[size] = self.letters[count] if count < len(self.letters) else f"n{count}"
+            name = self.letters[count] if count < len(self.letters) else f"n{count}"
+            self.sizes[size] = LongAxis(name) if size >= LONG else name
         return Dim(self.sizes[size])
 
     def fixed(self, size: Any) -> int | None:

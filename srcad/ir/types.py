@@ -32,6 +32,20 @@ class Dim:
         return f"{name}-{self.drop}" if self.drop else f"{name}"
 
 
+class LongAxis(str):
+    """The name of a size that is large where the code is written: it is for such sizes alone.
+
+    What is right for one size is right for all; an array of so many numbers only takes longer to
+    keep than to compute again.
+    """
+
+    __slots__ = ()
+
+
+LONG = 1024
+"""A size from which on an axis is long."""
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """How much of an axis a slice has whose ends are found at run time: ``x[k + 1:]``.

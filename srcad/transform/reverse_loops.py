@@ -252,7 +252,10 @@ class LoopPlan:
         needed = [v for v in free_values(body) if v in self.inside]
         if self.reverser.options.recompute:
             made, volatile = flat_ops(self.forward), self.restoring.volatile
-            body, needed = recomputed(body, needed, made, self.inside, self.targets, volatile)
+            long_arrays = self.reverser.options.depends_on_sizes
+            body, needed = recomputed(
+                *(body, needed, made, self.inside, self.targets, volatile), long_arrays=long_arrays
+            )
         body, needed, shapes = shapes_kept(body, needed, self.restoring.missing)
         mapping, copies = self.restoring.protect(needed, body)
         copies += shapes
