@@ -107,10 +107,9 @@ def key_of_all(values: Sequence[Any], sizes: dict[int, int], options: Options) -
     keys = tuple([key_of(v, sizes) for v in values])
     if not options.depends_on_sizes:
         return keys
-    long = tuple([number for size, number in sizes.items() if size >= LONG])
-    if not long:
-        return keys
-    return (*keys, ("large", long, tuple([k for k, v in enumerate(values) if is_large(v)])))
+    long = [number for size, number in sizes.items() if size >= LONG] if options.recompute else []
+    large = [k for k, v in enumerate(values) if is_large(v)] if options.blocks else []
+    return (*keys, ("large", tuple(long), tuple(large))) if long or large else keys
 
 
 def constant_key(value: Any) -> Any:

@@ -83,7 +83,7 @@ class Options:
     @property
     def depends_on_sizes(self) -> bool:
         """Whether code for large arrays is another; compiled code goes by elements anyway."""
-        return (self.blocks or self.recompute) and self.backend == "python"
+        return self.backend == "python" and (self.blocks or self.recompute)
 
 
 DEFAULTS = Options()

@@ -168,7 +168,7 @@ def finish(
         function = outer_products_together(outer_products_after_loops(function))
         function = remove_dead_code(factors_out_of_sums(function))
     function = own_results(function)
-    if options.depends_on_sizes:
+    if options.blocks and options.depends_on_sizes:
         function = in_blocks(function, large)
     function = write_out_radii(write_out_indices(function))
     if options.shorten:

@@ -101,7 +101,8 @@ def recomputed(
                 if isinstance(atom.type, Array) and atom in written:
                     return None
                 continue
-            more = steps(atom, depth + 1) if _is_index(atom) or long_arrays else None
+            through = _is_index(atom) or (long_arrays and isinstance(atom.type, Array))
+            more = steps(atom, depth + 1) if through else None
             if more is None:
                 return None
             found.update(more)

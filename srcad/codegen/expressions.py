@@ -32,9 +32,10 @@ from srcad.ir.core import (
     make_tuple,
     select,
 )
+from srcad.ir.infer import atom_type
 from srcad.ir.samples import draws
 from srcad.ir.tree import is_made_by_call
-from srcad.ir.types import Array, Number, NumPyScalar
+from srcad.ir.types import BOOL, Array, Number, NumPyScalar
 
 _OPERATORS = {
     "add": gast.Add, "sub": gast.Sub, "mul": gast.Mult, "truediv": gast.Div,
@@ -59,6 +60,9 @@ _COMPARE: dict[int, type] = {
         "ne": gast.NotEq, "is_": gast.Is, "is_not": gast.IsNot,
     }.items()
 }  # fmt: skip
+
+_OF_BOOLS: dict[int, type] = {id(operator.and_): gast.And, id(operator.or_): gast.Or}
+"""Of what is `True` or `False` they say the same as the operators `and` and `or`."""
 
 _ATTRIBUTES: dict[int, str] = {id(np.shape): "shape", id(np.size): "size"}
 """What an array has as an attribute, which takes a fifth of the time of the function."""
@@ -192,6 +196,8 @@ class Expressions:
         key = id(callee)
         if not op.keywords:
             if len(args) == 2:
+                if key in _OF_BOOLS and [atom_type(a) for a in args] == [BOOL, BOOL]:
+                    return gast.BoolOp(_OF_BOOLS[key](), [self.atom(a) for a in args])
                 if key in _BINARY:
                     return gast.BinOp(self.atom(args[0]), _BINARY[key](), self.atom(args[1]))
                 if key in _COMPARE:

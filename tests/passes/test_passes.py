@@ -290,8 +290,8 @@ def test_whole_factors_of_whole_numbers_stay_as_they_are():
         return x[2 * i] ** i
 
     lines = body(power, np.ones(9), 3)
-    assert lines[0] == "prod = 2 * i"
-    assert lines[2].startswith("x_bar[prod] += i * x[prod] ** (1 if i == 0 else i - 1)")
+    assert lines[:2] == ["prod = 2 * i", "item = x[prod]"]
+    assert lines[3].startswith("x_bar[prod] += i * item ** (1 if item == 0 and i == 0 else i - 1)")
 
 
 def test_sums_of_products_of_matrices_are_inner_products():
