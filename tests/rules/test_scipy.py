@@ -58,7 +58,7 @@ BY_MPMATH = [
     (sc.lambertw, mpmath.lambertw, [-0.2, 0.0, 0.3, 20.0]),
     (sc.exp1, mpmath.e1, [1e-3, 0.5, 9.0]),
     (sc.expi, mpmath.ei, [-2.0, 0.5, 9.0]),
-    (sc.exprel, lambda x: mpmath.hyp1f1(1, 2, x), [-1e7, -51.0, -9.0, -1e-9, 0.0, 0.6, 51.0, 600.0]),
+    (sc.exprel, lambda x: mpmath.hyp1f1(1, 2, x), [-1e7, -51.0, -9.0, -1e-9, 0.6, 51.0, 600.0]),
     (sc.spence, lambda x: mpmath.polylog(2, 1 - x).real, [0.3, 0.999, 1.0, 1.7, 5.0]),
     (sc.ellipk, mpmath.ellipk, [-5.0, -1e-6, 0.0, 1e-7, 0.4, 0.99]),
     (sc.ellipe, mpmath.ellipe, [-5.0, -1e-6, 0.0, 1e-7, 0.4, 0.99]),
