@@ -38,7 +38,7 @@ _FRESH = {
     np.zeros_like, np.dot, np.matmul, np.outer, np.where, np.array, np.ndarray.copy, np.concatenate,
     np.stack, np.take, np.cumsum, np.einsum, np.diff, np.pad, np.tensordot,
     np.linalg.solve, np.linalg.inv, np.ndarray.sum, runtime.over, runtime.times, runtime.cofactors,
-    runtime.strong, runtime.excess, runtime.inverse_of_lower,
+    runtime.strong, runtime.excess, runtime.inverse_of_lower, runtime.polygamma,
 }  # fmt: skip
 _VIEWS = {
     np.reshape, np.moveaxis, np.transpose, np.swapaxes, np.expand_dims, np.ndarray.T,

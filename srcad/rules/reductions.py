@@ -247,21 +247,23 @@ def nancumprod(a, axis=None, dtype=None):
 
 
 @composition(getattr(np, "cumulative_sum", None), wrt="x")
-def cumulative_sum(x, *, axis=None, include_initial=False):
-    sums = np.cumsum(x, 0 if axis is None else axis)
+def cumulative_sum(x, *, axis=None, dtype=None, include_initial=False):
+    k = 0 if axis is None else axis
+    sums = np.cumsum(x, k, dtype)
     if not include_initial:
         return sums
-    k = 0 if axis is None else axis
-    return np.concatenate((np.zeros_like(np.take(x, [0], k)), sums), k)
+    size = [1 if j == k % np.ndim(x) else np.shape(x)[j] for j in range(np.ndim(x))]
+    return np.concatenate((np.zeros(size, sums.dtype), sums), k)
 
 
 @composition(getattr(np, "cumulative_prod", None), wrt="x")
-def cumulative_prod(x, *, axis=None, include_initial=False):
-    products = np.cumprod(x, 0 if axis is None else axis)
+def cumulative_prod(x, *, axis=None, dtype=None, include_initial=False):
+    k = 0 if axis is None else axis
+    products = np.cumprod(x, k, dtype)
     if not include_initial:
         return products
-    k = 0 if axis is None else axis
-    return np.concatenate((np.ones_like(np.take(x, [0], k)), products), k)
+    size = [1 if j == k % np.ndim(x) else np.shape(x)[j] for j in range(np.ndim(x))]
+    return np.concatenate((np.ones(size, products.dtype), products), k)
 
 
 @differential(np.cumprod, *methods("cumprod"))

@@ -7,7 +7,7 @@ import scipy.special as sc
 
 from srcad.rules.intrinsics import over
 from srcad.rules.registry import composition
-from srcad.rules.scipy_special import ROOT_2PI, ROOT_PI, differential, vanishing
+from srcad.rules.scipy_special import ROOT_2PI, ROOT_PI, differential
 from srcad.runtime import betainc_by_shapes
 
 # ---- error functions and the normal distribution
@@ -28,8 +28,8 @@ def erfcx(x, *, dx, out):
     """Far to the right, where the terms cancel, as a confluent hypergeometric function."""
     if np.iscomplexobj(x):
         return (2 * x * out - 2 / ROOT_PI) * dx
-    close, far = np.where(x < 10, x, 0), np.where((x < 10) | np.isinf(x), 10, x)
-    right = vanishing(-sc.hyperu(1, 0.5, far * far) / ROOT_PI, x)
+    close, far = np.where(x < 10, x, 0), np.where((x < 10) | (x > 1e154), 10, x)
+    right = np.where(x > 1e154, 0, -sc.hyperu(1, 0.5, far * far) / ROOT_PI)
     return np.where(x < 10, 2 * close * out - 2 / ROOT_PI, right) * dx
 
 

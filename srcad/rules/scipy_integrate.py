@@ -35,8 +35,9 @@ def simpson(y, x=None, *, dx=1.0, axis=-1):
     y = np.moveaxis(y, axis, -1)
     n = np.shape(y)[-1]
     if x is None:
-        steps = dx * np.ones(n - 1)
+        steps = dx * np.ones(n - 1, np.result_type(y))
     else:
+        x = np.asarray(x, np.float64)
         steps = np.diff(x) if np.ndim(x) == 1 else np.diff(np.moveaxis(x, axis, -1))
     if n == 2:
         return steps[..., 0] * (y[..., 0] + y[..., 1]) / 2

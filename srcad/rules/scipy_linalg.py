@@ -352,7 +352,10 @@ def svdvals(a, overwrite_a=False, check_finite=True):
 
 @composition(sl.diagsvd, wrt="s")
 def diagsvd(s, M, N):
-    return np.diag(s) @ np.eye(len(s), N) if M <= N else np.eye(M, len(s)) @ np.diag(s)
+    kind = np.result_type(s)
+    if M <= N:
+        return np.diag(s) @ np.eye(len(s), N, dtype=kind)
+    return np.eye(M, len(s), dtype=kind) @ np.diag(s)
 
 
 # ---- eigenvalues

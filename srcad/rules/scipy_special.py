@@ -85,6 +85,11 @@ def zeta(x, q=None, *, dx, dq):
     return zeta_by_exponent_differential(0, x, q, dx=dx, dq=dq)
 
 
+@differential(sc.zetac, domain="above one")
+def zetac(x, *, dx):
+    return zeta_by_exponent(1, x) * dx
+
+
 @differential(zeta_by_exponent, domain="above one")
 def zeta_by_exponent_differential(k, x, q=None, *, dx, dq):
     if np.iscomplexobj(x):
@@ -382,8 +387,12 @@ def cosm1(x, *, dx):
 
 @differential(sc.exprel)
 def exprel(x, *, dx):
-    finite = np.where(np.isinf(x), 0, x)  # of infinity SciPy's hyp1f1 does not return
-    return np.where(np.isinf(x), np.exp(x), sc.hyp1f1(2.0, 3.0, finite) / 2) * dx
+    """Far out by the closed form: of large arguments SciPy's hyp1f1 does not return."""
+    near = np.abs(x) < 50
+    close, far = np.where(near, x, 0), np.where(near | np.isinf(x), 50, x)
+    power = np.exp(far) / far
+    outer = np.where(np.isinf(x), np.exp(x), power * (1 - 1 / far) + 1 / far / far)
+    return np.where(near, sc.hyp1f1(2.0, 3.0, close) / 2, outer) * dx
 
 
 @differential(sc.lambertw, domain="positive")
@@ -393,7 +402,7 @@ def lambertw(z, k=0, tol=1e-8, *, dz, out):
 
 @differential(sc.wrightomega)
 def wrightomega(z, *, dz, out):
-    return out / (1 + out) * dz
+    return np.where(np.isinf(out), 1, out / (1 + out)) * dz
 
 
 @differential(sc.exp1, domain="positive")
@@ -404,6 +413,8 @@ def exp1(z, *, dz):
 @differential(sc.expi, domain="positive")
 def expi(x, *, dx):
     slope = over(np.exp(x) * dx, x)
+    if np.iscomplexobj(x):
+        return slope
     return np.where(np.isposinf(x), np.exp(x) * dx, slope)
 
 

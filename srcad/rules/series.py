@@ -42,7 +42,7 @@ def trimseq(seq):
 def as_series(alist, trim=True):
     """Copies of one type, so that what reads this may write into them."""
     arrays = [np.atleast_1d(np.asarray(a)) for a in alist]
-    kind = np.result_type(*arrays, float)
+    kind = np.result_type(*arrays, 0.0)
     return [np.array(without_end(a) if trim else a, dtype=kind) for a in arrays]
 
 
@@ -176,7 +176,7 @@ def declare_calculus(named):
             raise MissingRule(None, "constants of integration are supported for one series")
         whole = integrated(c, m, lbnd=lbnd, scl=scl)
         for j, value in enumerate(k if is_sequence(k) else [k]):
-            part = integrated(np.ones(1), m - 1 - j, lbnd=lbnd, scl=scl)
+            part = integrated(np.ones(1, np.result_type(c)), m - 1 - j, lbnd=lbnd, scl=scl)
             whole = whole + value * fitted(part, len(c) + m, 0)
         return whole
 

@@ -259,12 +259,22 @@ def block(arrays):
     raise MissingRule(None, "block is supported for lists up to three deep")
 
 
+def ranged(item):
+    """The numbers that a slice stands for among the items; an imaginary step counts them."""
+    if not isinstance(item, slice):
+        return item
+    start = 0 if item.start is None else item.start
+    if isinstance(item.step, complex):
+        return np.linspace(start, item.stop, int(abs(item.step)))
+    return np.arange(start, item.stop, 1 if item.step is None else item.step)
+
+
 @composition(type(np.r_).__getitem__, wrt="key", sequences=("key",))
 def concatenator(self, key):
-    """`np.r_[x, 1.0]` and `np.c_[x, y]`, of arrays and numbers."""
-    items = key if isinstance(key, tuple) else (key,)
-    if any(isinstance(item, (str, slice)) for item in items):
-        raise MissingRule(None, "ranges and directives among the items are not supported")
+    """`np.r_[x, 1.0]` and `np.c_[x, y]`, of arrays, numbers and ranges."""
+    items = [ranged(item) for item in (key if isinstance(key, tuple) else (key,))]
+    if any(isinstance(item, str) for item in items):
+        raise MissingRule(None, "directives among the items are not supported")
     if self is np.c_:
         return np.column_stack(items)
     return np.concatenate([np.atleast_1d(item) for item in items])
@@ -356,6 +366,8 @@ def repeat(ct, a, repeats, axis=None, *, a_bar):
 @linear(np.tile, wrt="A")
 def tile(ct, A, reps):
     counts = tuple(reps) if np.ndim(reps) else (reps,)
+    if np.ndim(A) == 0:
+        return np.sum(ct)
     rank = max(len(counts), np.ndim(A))
     counts = (1,) * (rank - len(counts)) + counts
     sizes = (1,) * (rank - np.ndim(A)) + np.shape(A)
@@ -553,9 +565,15 @@ def view(self):
     return self[...]
 
 
-@linear(np.copy, np.ascontiguousarray, np.asfortranarray, *methods("copy"), wrt="a")
+@linear(np.copy, *methods("copy"), wrt="a")
 def copy(ct, a, order="K"):
     return ct
+
+
+@linear(np.ascontiguousarray, np.asfortranarray, wrt="a")
+def contiguous(ct, a):
+    """Of a number an array with one entry."""
+    return np.reshape(ct, np.shape(a))
 
 
 @composition(np.array, wrt="a", sequences=("a",))
@@ -647,7 +665,7 @@ def full(ct, shape, fill_value):
 
 
 @linear(np.full_like, wrt=("a", "fill_value"))
-def full_like(ct, a, fill_value, dtype=None):
+def full_like(ct, a, fill_value, dtype=None, *, shape=None):
     return 0, unbroadcast(ct, np.shape(fill_value))
 
 

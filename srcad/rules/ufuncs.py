@@ -107,16 +107,20 @@ for _ufunc in (*SCANNED, np.maximum, np.minimum):
         declare_outer(_ufunc)
 
 
-@differential(np.logaddexp.reduce)
-def logaddexp_reduce(array, axis=0, dtype=None, *, keepdims=False, darray, out):
-    w = np.exp(excess(array, kept(out, axis, keepdims)))
-    return np.sum(w * darray, axis, keepdims=keepdims)
+def declare_sum_of_powers(ufunc, power):
+    @differential(ufunc.reduce)
+    def reduce(
+        array, axis=0, dtype=None, *, keepdims=False, initial=None, where=None,
+        darray, dinitial, out,
+    ):  # fmt: skip
+        terms = array if where is None else np.where(where, array, -np.inf)
+        w = power(excess(terms, kept(out, axis, keepdims)))
+        change = np.sum(w * darray, axis, keepdims=keepdims)
+        return change if initial is None else change + power(excess(initial, out)) * dinitial
 
 
-@differential(np.logaddexp2.reduce)
-def logaddexp2_reduce(array, axis=0, dtype=None, *, keepdims=False, darray, out):
-    w = np.exp2(excess(array, kept(out, axis, keepdims)))
-    return np.sum(w * darray, axis, keepdims=keepdims)
+declare_sum_of_powers(np.logaddexp, np.exp)
+declare_sum_of_powers(np.logaddexp2, np.exp2)
 
 
 @differential(np.hypot.reduce)

@@ -17,24 +17,22 @@ def polygamma(n: int, x: Any) -> Any:
     The recurrence up to where the asymptotic series holds (Abramowitz and Stegun, 6.4.6, 6.4.11);
     nan far below 0, where the function jumps between poles.
     """
-    sign = (-1.0) ** (n + 1)
-    bound = 15 + n
     z = np.where(np.asarray(x) < -1000, np.nan, x)
     total = np.zeros_like(z)
-    while np.any(z < bound):
-        small = z < bound
-        # Poles are at 0 and the negative integers: infinite there, as the function is.
-        with np.errstate(divide="ignore"):
-            total = total + np.where(small, sign * math.factorial(n) / z ** (n + 1), 0)
-        z = np.where(small, z + 1, z)
-    if n == 0:
-        series = np.log(z) - 0.5 / z
-    else:
-        series = sign * (math.factorial(n - 1) / z**n + math.factorial(n) / (2 * z ** (n + 1)))
-    for k, b in enumerate(BERNOULLI, 1):
+    # Poles are at 0 and the negative integers: infinite there, as the function is.
+    with np.errstate(divide="ignore"):
+        while np.any(small := z < 15 + n):
+            total += np.where(small, (1 / z) ** (n + 1), 0)
+            z += small
+    r = 1 / z
+    square = r * r
+    series: Any = 0.0
+    for k in range(len(BERNOULLI), 0, -1):
         factor = math.factorial(2 * k + n - 1) / math.factorial(2 * k)
-        series = series + sign * b * factor / z ** (2 * k + n)
-    return (total + series)[()]
+        series = square * (BERNOULLI[k - 1] * factor + series)
+    series = series + math.factorial(n) / 2 * r
+    bulk = series - np.log(z) if n == 0 else (math.factorial(n - 1) + series) * r**n
+    return (-1.0) ** (n + 1) * (math.factorial(n) * total + bulk)[()]
 
 
 def bessel_i(n: int, x: Any) -> Any:

@@ -42,6 +42,7 @@ from srcad.ir.types import (
     Type,
     is_differentiable,
 )
+from srcad.transform.precision import fitted, precision_of, raised
 
 
 def rewritten(
@@ -114,6 +115,10 @@ def composed(
         rule.parameters.bind(*args, **keywords)
     except TypeError as error:
         _refuse(low, function, f": {error}")
+    wanted = None if rule.of_view else precision_of(low, function, args, keywords)
+    if wanted is not None:
+        args = [raised(low, a, wanted) for a in args]
+        keywords = {name: raised(low, a, wanted) for name, a in keywords.items()}
     try:
         found = calls.call(low, Static(rule.body), args, keywords)
     except Unreachable:  # the body raises for such arguments
@@ -122,6 +127,7 @@ def composed(
         _refuse(low, function, reason_given(low))
     if isinstance(found, Static) and found.value is NotImplemented:
         return NotImplemented
+    found = fitted(low, found, wanted)
     if rule.of_view and not isinstance(found, ArrayRef):
         for value in (*args, *keywords.values()):
             low.freeze(value)

@@ -284,12 +284,14 @@ def parts(program):
 
 
 def single_precision(program):
-    """Arguments of single precision have gradients of single precision, and equal values."""
+    """Arguments of single precision have gradients of single precision, and results of the
+    precision that they have without a derivative."""
     small = [_map(_narrow, v) for v in program.values]
     if not any(_has_single(v) for v in small) or program.case.function is np.float_power:
         return  # `float_power` computes in double precision, whatever it is given
     seed = np.random.default_rng(6)
     with np.errstate(all="ignore"):
+        plain = program.sample(*small)
         out, pullback = srcad.vjp(program.sample, *small)
         bars = pullback(_like(_direction(_map(lambda v: np.asarray(v)[()], out), seed), out))
         tangents = tuple(_direction(v, seed) for v in small)
@@ -297,6 +299,8 @@ def single_precision(program):
     for name, bar, value in zip(program.names, bars, small, strict=True):
         same_space(bar, value, f"cotangent of {name}")
     _same_precision(dout, out)
+    if not program.case.function.__name__.endswith(("div", "simpson")):
+        _of_same_precision(out, plain)  # theirs is a matter of the number of elements
 
 
 def _like(ct, out):
@@ -324,6 +328,14 @@ def _same_precision(dout, out):
             _same_precision(d, o)
     elif isinstance(out, np.ndarray) and out.dtype.kind in "fc" and isinstance(dout, np.ndarray):
         assert dout.dtype <= out.dtype, f"tangent {dout.dtype} of {out.dtype}"
+
+
+def _of_same_precision(out, plain):
+    if isinstance(plain, (list, tuple)):
+        for o, p in zip(out, plain, strict=True):
+            _of_same_precision(o, p)
+    elif isinstance(plain, (np.ndarray, np.generic)) and plain.dtype.kind in "fc":
+        assert np.asarray(out).dtype == plain.dtype, f"{np.asarray(out).dtype} for {plain.dtype}"
 
 
 def same_space(bar, value, what):

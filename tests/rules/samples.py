@@ -415,6 +415,8 @@ case(np.nanmedian, np.array([np.nan, 2.0, 1.0]))
 for f in (np.cumulative_sum, np.cumulative_prod):
     case(f, R(3))
     case(f, R(3, 4), axis=1, include_initial=True)
+    case(f, R(3), dtype=complex, include_initial=True)
+    case(f, np.zeros((0, 3)), axis=0, include_initial=True)
 case(np.cumulative_sum, R(3, 4), axis=0)
 case(np.nancumprod, _gaps, 1)
 case(np.nancumprod, _gaps)
@@ -498,7 +500,13 @@ case(np.concatenate, [R(2), R(3)], dtype=float)
 case(np.stack, [R(2), R(2)], 1, dtype=float)
 for f in (np.vstack, np.hstack):
     case(f, [R(2), R(2)], dtype=float)
-for items in ((R(3), R()), (R(), R(), R(2)), (R(2, 3), R(1, 3))):
+for items in (
+    (R(3), R()),
+    (R(), R(), R(2)),
+    (R(2, 3), R(1, 3)),
+    (R(2), slice(2)),
+    (slice(0, 1, 3j), R()),
+):
     case(type(np.r_).__getitem__, np.r_, items)
 for items in ((R(3), R(3)), (R(2, 3), R(2)), (R(), R())):
     case(type(np.c_).__getitem__, np.c_, items)
@@ -529,6 +537,7 @@ case(np.repeat, R(), 3)
 for reps in (2, (2,), (2, 1), (2, 3), (2, 1, 2), ()):
     case(np.tile, R(2, 3), reps)
 case(np.tile, R(), 3)
+case(np.tile, R(), [2, 2])
 for mode in ("constant", "edge", "reflect", "symmetric", "wrap"):
     case(np.pad, R(3), 2, mode)
     case(np.pad, R(3, 2), ((1, 0), (0, 1)), mode)
@@ -600,6 +609,9 @@ case(np.full, (2, 3), R())
 case(np.full, (2, 3), R(3))
 case(np.full_like, R(2, 3), R())
 case(np.full_like, R(2, 3), R(2, 1))
+case(np.full_like, R(2, 3), R(), shape=(2,))
+case(np.ascontiguousarray, R())
+case(np.asfortranarray, R())
 case(np.arange, R())
 case(np.arange, -P(), A())
 case(np.arange, -P(), A(), P() / 3)
@@ -880,6 +892,10 @@ case(polyutils.as_series, [R(3), R(2)])
 # ---- methods of ufuncs
 
 _of_positive = (np.float_power, np.power, np.fmod, np.remainder, np.floor_divide)
+for f in (np.logaddexp.reduce, np.logaddexp2.reduce):
+    case(f, R(3), initial=R())
+    case(f, R(2, 3), axis=None, initial=-np.inf, where=np.array([True, False, True]))
+    case(f, R(2, 3), axis=1, keepdims=True, initial=R())
 for f in (*REDUCTIONS, *STEPWISE, np.logaddexp, np.logaddexp2):
     numbers = P if f in _of_positive else R
     case(f.reduce, numbers(4))

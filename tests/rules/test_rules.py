@@ -198,6 +198,7 @@ def test_compiled_parts(cases, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:logm result may be inaccurate:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:non-integer arg n:DeprecationWarning")
 @by_function(OWN_NAME)
 def test_compiled_single_precision(cases, tmp_path):
     check_each(cases, lambda case: single_precision(Program(case, tmp_path)))

@@ -58,7 +58,7 @@ BY_MPMATH = [
     (sc.lambertw, mpmath.lambertw, [-0.2, 0.0, 0.3, 20.0]),
     (sc.exp1, mpmath.e1, [1e-3, 0.5, 9.0]),
     (sc.expi, mpmath.ei, [-2.0, 0.5, 9.0]),
-    (sc.exprel, lambda x: mpmath.hyp1f1(1, 2, x), [-9.0, -1e-9, 0.0, 1e-4, 0.6, 9.0]),
+    (sc.exprel, lambda x: mpmath.hyp1f1(1, 2, x), [-1e7, -51.0, -9.0, -1e-9, 0.6, 51.0, 600.0]),
     (sc.spence, lambda x: mpmath.polylog(2, 1 - x).real, [0.3, 0.999, 1.0, 1.7, 5.0]),
     (sc.ellipk, mpmath.ellipk, [-5.0, -1e-6, 0.0, 1e-7, 0.4, 0.99]),
     (sc.ellipe, mpmath.ellipe, [-5.0, -1e-6, 0.0, 1e-7, 0.4, 0.99]),
@@ -107,6 +107,7 @@ def test_the_derivative_is_that_of_mpmath(f, reference, points):
 
 FAR_OUT = [
     (sc.erfcx, lambda x: mpmath.exp(x * x) * mpmath.erfc(x), [9.9, 10.1, 600.0, 1e5, 1e10]),
+    (sc.zetac, lambda x: mpmath.zeta(x) - 1, [-0.5, 0.5, 1.5, 20.0, 60.0]),
     (sc.dawsn, lambda x: mpmath.sqrt(mpmath.pi) / 2 * mpmath.exp(-x * x) * mpmath.erfi(x),
      [-10.1, 9.9, 600.0, 1e4]),
     (sc.log_ndtr, lambda x: mpmath.log(normal(x)), [-1000.0, -40.0]),
@@ -171,6 +172,8 @@ AT_INFINITY = [
     (lambda x: sc.kve(1.5, x), np.inf, 0),
     (lambda x: sc.gammainc(2.5, x), np.inf, 0),
     (lambda x: sc.gammaincc(2.5, x), np.inf, 0),
+    (sc.erfcx, 1e200, 0),
+    (sc.exprel, -1e200, 0),
     (sc.expi, np.inf, np.inf),
     (sc.exprel, np.inf, np.inf),
 ]
@@ -300,3 +303,9 @@ def test_root_of_a_real_matrix_with_negative_eigenvalues():
         e = np.arange(16.0).reshape(4, 4) - 7.0
         along = srcad.jvp(modulus_of_root, (a,), (e,))[1]
         assert np.sum(srcad.grad(modulus_of_root)(a) * e) == pytest.approx(along, rel=1e-6)
+
+
+def test_the_omega_function_grows_as_its_argument():
+    for x in (1e308, np.inf):
+        assert srcad.grad(sc.wrightomega)(x) == 1
+        assert srcad.grad(srcad.grad(sc.wrightomega))(x) == 0
