@@ -1,5 +1,7 @@
 """What NumPy's scalars do that Python's do not: code for floats must not be taken for theirs."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -175,3 +177,37 @@ def test_numpy_scalars_are_numpys(f, args, gradient):
     np.testing.assert_allclose(found, gradient)
     forward = srcad.jacfwd(f)(*args)
     np.testing.assert_allclose(forward, gradient)
+
+
+# ---- double precision beside single
+
+
+def times_a_sine(x, s):
+    return np.sum(x * np.sin(s))
+
+
+def times_a_root(x, s):
+    return np.sum(x * np.sqrt(2.0)) * s
+
+
+def times_a_mean(x, s):
+    return x[0] * np.mean(np.array([1.0, 3.0]) * s)
+
+
+def times_a_python_number(x, s):
+    return np.sum(x * math.sin(s))
+
+
+@pytest.mark.parametrize(
+    "function", [times_a_sine, times_a_root, times_a_mean, times_a_python_number]
+)
+def test_numbers_of_numpy_are_in_double_precision(function):
+    x = np.array([0.7, -1.3, 0.4], "f4")
+    value, (by_x, by_s) = srcad.value_and_grad(function, argnums=(0, 1))(x, 1.3)
+    wanted = function(x, 1.3)
+    assert type(value) is type(wanted)
+    assert value == wanted
+    assert by_x.dtype == np.float32
+    precise = srcad.grad(function, argnums=(0, 1))(x.astype(float), 1.3)
+    np.testing.assert_allclose(by_x, precise[0], rtol=1e-6)
+    np.testing.assert_allclose(by_s, precise[1], rtol=1e-6)

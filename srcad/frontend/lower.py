@@ -33,7 +33,8 @@ from srcad.frontend.scopes import Scope
 from srcad.ir import Block, Effect, Function, Literal, Loc, Try, Value, With
 from srcad.ir.build import Builder
 from srcad.ir.core import assert_true, check_bound, raise_error
-from srcad.ir.walk import all_ops
+from srcad.ir.types import Array
+from srcad.ir.walk import all_ops, results
 
 _EMPTY = Scope(frozenset(), frozenset(), frozenset())
 
@@ -116,10 +117,20 @@ def _lower_fitting(
         lowered = _lower(function, args, keywords, library, exact)
     except NeedsExact:
         return _lower(function, args, keywords, library, True)
-    if not exact and (lowered.acts or _watches(lowered.function.body)):
+    body = lowered.function.body
+    if not exact and (lowered.acts or _watches(body) or _is_single(lowered.function)):
         # what fast code raises would be caught by the function, or could not be tried again
         return _lower(function, args, keywords, library, True)
     return lowered
+
+
+def _is_single(function: Function) -> bool:
+    """Whether there are arrays of single precision: to them a NumPy float64 is no Python float."""
+    made = (r for op in all_ops(function.body) for r in results(op))
+    return any(
+        isinstance(v.type, Array) and v.type.dtype in ("float32", "complex64")
+        for v in (*function.params, *made)
+    )
 
 
 def _watches(body: Block) -> bool:

@@ -62,7 +62,7 @@ from srcad.backends.numba.sinking import sink
 from srcad.backends.numba.stacks import products_of_stacks
 from srcad.backends.numba.streams import count_through_arrays, count_through_streams
 from srcad.backends.numba.sums import write_out_sums
-from srcad.backends.numba.supported import named, refusal, refuse_unsupported
+from srcad.backends.numba.supported import named, refusal, refuse_unsupported, refused_argument
 from srcad.backends.numba.tapes import tapes_to_arrays
 from srcad.backends.numba.triangles import solve_by_substitution
 from srcad.backends.numba.unbound import flag_unbound
@@ -131,7 +131,8 @@ def refused_exact(function: Function) -> NotCompilable:
     watching = (op for op in all_ops(function.body) if isinstance(op, (Try, With)))
     op = next(watching, None)
     if op is None:
-        return refusal("code for arguments whose types are not known", function.loc)
+        error = refused_argument(function)
+        return error or refusal("code for arguments whose types are not known", function.loc)
     name = "try" if isinstance(op, Try) else "with"
     return refusal(f"a '{name}' statement", op.loc or function.loc)
 

@@ -173,13 +173,21 @@ _KEYWORDS: dict[Any, set[str]] = {
 def refuse_unsupported(function: Function) -> None:
     """Raise ``NotCompilable`` for the first part of a function that is not compiled."""
     compiled = {ref.function for ref in function.calls}
-    for param in function.params:
-        if (reason := _type_reason(param.type)) is not None:
-            raise refusal(f"{param.hint or 'an argument'} is {reason}", function.loc)
+    error = refused_argument(function)
+    if error is not None:
+        raise error
     for op in all_ops(function.body):
         reason = _reason(op, compiled)
         if reason is not None:
             raise refusal(reason, op.loc or function.loc)
+
+
+def refused_argument(function: Function) -> NotCompilable | None:
+    """The refusal of the first argument whose type is not compiled."""
+    for param in function.params:
+        if (reason := _type_reason(param.type)) is not None:
+            return refusal(f"{param.hint or 'an argument'} is {reason}", function.loc)
+    return None
 
 
 def refusal(reason: str, loc: Loc | None) -> NotCompilable:
