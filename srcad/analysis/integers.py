@@ -73,6 +73,10 @@ class Facts:
         dim = self._dims.get(part)
         return dim.base if dim is not None and isinstance(dim.base, str) and not dim.drop else None
 
+    def is_value(self, part: Symbol) -> bool:
+        """Whether a symbol is a value of the program, or the size of an array in it."""
+        return part not in self._dims
+
     def _symbol(
         self, key: tuple[Value | Dim | Literal, int | None], value: Value, axis: int | None
     ) -> Symbol:

@@ -655,6 +655,10 @@ _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
     np.ndarray.squeeze: _squeezed_type,
     runtime.cofactors: lambda a: atom_type(a),
     runtime.inverse_of_lower: lambda a: atom_type(a),
+    runtime.lower_times: lambda x, y, k: _matmul_type(x, y),
+    runtime.upper_times: lambda x, y, k: _matmul_type(x, y),
+    runtime.lower_of_product: lambda x, y, k: _matmul_type(x, y),
+    runtime.upper_of_product: lambda x, y, k: _matmul_type(x, y),
     runtime.solve_lower: lambda a, b: atom_type(b),
     runtime.solve_upper: lambda a, b: atom_type(b),
     runtime.over_gap_needed: lambda n, gaps: atom_type(n),  # the examples may have no gaps

@@ -56,6 +56,7 @@ _FRESH = {
     operator.gt, operator.ge, operator.eq, operator.ne, np.where, np.dot, np.matmul, np.array,
     np.ndarray.copy, np.concatenate, np.stack, np.tensordot, runtime.own,
     runtime.inverse_of_lower, runtime.solve_lower, runtime.solve_upper, runtime.cofactors,
+    runtime.lower_times, runtime.upper_times, runtime.lower_of_product, runtime.upper_of_product,
     np.hstack, np.vstack, np.dstack, np.column_stack, np.append, np.insert, np.inner, np.outer,
     np.kron, np.cross, np.convolve, np.correlate, np.interp, np.select, np.choose, np.cov,
     np.linalg.solve, np.linalg.lstsq, np.linalg.cross, np.linalg.tensorsolve,

@@ -6,6 +6,7 @@ from srcad.ir import Block
 from srcad.options import Options
 from srcad.passes.accumulators import sums_in_numbers
 from srcad.passes.common import without_repeats
+from srcad.passes.contractions import products_of_matrices
 from srcad.passes.fold import without_steady
 from srcad.passes.inplace import sums_in_place
 from srcad.passes.rows import without_rows
@@ -24,4 +25,6 @@ def prepared(block: Block, options: Options) -> Block:
         block = without_repeats(block)
     if options.in_place:
         block = sums_in_numbers(sums_in_place(block))
+    if options.shorten and options.backend == "numba":
+        block = products_of_matrices(block)
     return block

@@ -7,7 +7,14 @@ import numpy as np
 from srcad.errors import MissingRule
 from srcad.rules.intrinsics import unbroadcast
 from srcad.rules.registry import composition, constant, linear, methods, multilinear
-from srcad.runtime import contraction, transposed_subscripts
+from srcad.runtime import (
+    contraction,
+    lower_of_product,
+    lower_times,
+    transposed_subscripts,
+    upper_of_product,
+    upper_times,
+)
 
 constant(contraction, transposed_subscripts)
 
@@ -32,6 +39,26 @@ def matmul(ct, x1, x2):
         return ct @ x2.T, np.tensordot(x1, ct, (rows, rows))
     to_x1 = unbroadcast(ct @ np.swapaxes(x2, -1, -2), np.shape(x1))
     return to_x1, unbroadcast(np.swapaxes(x1, -1, -2) @ ct, np.shape(x2))
+
+
+@multilinear(lower_times, wrt=("x", "y"))
+def lower_triangle_times(ct, x, y, k):
+    return lower_of_product(ct, y.T, k), upper_times(x.T, ct, -k)
+
+
+@multilinear(upper_times, wrt=("x", "y"))
+def upper_triangle_times(ct, x, y, k):
+    return upper_of_product(ct, y.T, k), lower_times(x.T, ct, -k)
+
+
+@multilinear(lower_of_product, wrt=("x", "y"))
+def lower_triangle_of_product(ct, x, y, k):
+    return lower_times(ct, y.T, k), upper_times(ct.T, x, -k).T
+
+
+@multilinear(upper_of_product, wrt=("x", "y"))
+def upper_triangle_of_product(ct, x, y, k):
+    return upper_times(ct, y.T, k), lower_times(ct.T, x, -k).T
 
 
 @multilinear(np.dot, *methods("dot"), wrt=("a", "b"))

@@ -58,6 +58,12 @@ from srcad.runtime.spectra import (
     require_settled_where_used,
     settled,
 )
+from srcad.runtime.triangular import (
+    lower_of_product,
+    lower_times,
+    upper_of_product,
+    upper_times,
+)
 from srcad.runtime.zeta import zeta_by_exponent
 
 __all__ = [
@@ -88,6 +94,8 @@ __all__ = [
     "last_writes",
     "log",
     "log1p",
+    "lower_of_product",
+    "lower_times",
     "merged",
     "minors",
     "modulus_squared",
@@ -127,6 +135,8 @@ __all__ = [
     "times",
     "transposed_subscripts",
     "unbroadcast",
+    "upper_of_product",
+    "upper_times",
     "zeros_like",
     "zeta_by_exponent",
 ]

@@ -32,6 +32,8 @@ from srcad.runtime import (
     inner,
     inverse_of_lower,
     last_writes,
+    lower_of_product,
+    lower_times,
     minors,
     modulus_squared,
     off_zero,
@@ -45,6 +47,8 @@ from srcad.runtime import (
     settled,
     shadow,
     strong,
+    upper_of_product,
+    upper_times,
     zeros_like,
 )
 
@@ -185,6 +189,10 @@ for n in (1, 2, 3, 4):
     case(cofactors, M(n))
     case(minors, R(n, n))
 case(cofactors, M(3, 2))
+for triangular, k in itertools.product(
+    (lower_times, upper_times, lower_of_product, upper_of_product), (-1, 0, 2)
+):
+    case(triangular, R(3, 4), R(4, 5), k)
 case(cofactors, np.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [1.0, 0.0, 1.0]]))
 case(np.linalg.det, np.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [1.0, 0.0, 1.0]]))
 case(np.linalg.det, np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]))

@@ -1,0 +1,22 @@
+"""Memory that has been freed stays with the process, up to what large arrays take.
+
+The C library of Linux hands large blocks back to the system as soon as they are freed, and the
+system clears each page that it gives again: of compiled code that makes arrays of 2⁶ to 2⁸ rows and
+columns in each call this takes half of the time.  What counts as large is adjusted to the largest
+block that the process has freed (mallopt(3), M_MMAP_THRESHOLD): so one is freed that nobody has
+written to.  Where the user has set a limit of his own, or another library allocates, this does
+nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+_LARGEST = 31 << 20
+"""In bytes: the limit goes up to 32 MiB."""
+
+
+def keep_freed_memory() -> None:
+    """Have the C library adjust its limits."""
+    block = np.empty(_LARGEST, np.uint8)
+    del block
