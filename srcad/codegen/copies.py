@@ -116,7 +116,7 @@ class _Writes:
             if own & given or not self.memory.is_owned(atom):
                 self.shown |= own
             given |= own
-            if isinstance(op, Apply):
+            if isinstance(op, Apply) and not isinstance(atom.type, Array):  # what it holds
                 work += op.args
 
     def shows(self, value: Value) -> bool:

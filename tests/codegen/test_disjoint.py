@@ -85,3 +85,22 @@ def test_results_of_one_loop_share_no_memory():
         found = srcad.grad(turned, argnums=(0, 1))(X, X[::-1].copy(), n)
         found[0][:] = 0.0
         assert np.all(found[1] == (3.0 if n % 2 == 0 else 1.0))
+
+
+def test_an_adjoint_of_which_a_result_is_computed_is_written_in_place():
+    def scaled_then_added(a, b, s):
+        u = a.copy()
+        for i in range(u.shape[0]):
+            for j in range(u.shape[1]):
+                u[i, j] *= s
+        u += s * b
+        return np.sum(u * u)
+
+    args = np.outer(X, X), np.outer(X, X[::-1]), 1.3
+    made = srcad.grad(scaled_then_added, argnums=(0, 1, 2))
+    assert "copy()" not in made.source_for(*args).partition("# ---- reverse sweep")[2]
+    found = made(*args)
+    wanted = reference_gradients(scaled_then_added, args, argnums=(0, 1, 2))
+    for a, b in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12)
+    assert not np.shares_memory(*found[:2])
