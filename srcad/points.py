@@ -16,7 +16,7 @@ from srcad.errors import SrcadError, UnsupportedValue
 from srcad.frontend import containers
 from srcad.frontend.abstract import DictRef, Entries, Held, ListRef, Static, TupleRef
 from srcad.frontend.abstract import Items as ListItems
-from srcad.guards import MISS, Identity, key_of, make_entry
+from srcad.guards import MISS, Identity, key_of_all, make_entry
 from srcad.ir import Value
 from srcad.options import DEFAULTS, Options
 from srcad.pipeline import CompiledPair, Named, compile_vjp
@@ -170,7 +170,7 @@ class VjpMaker(Derivative):
         self, primals: tuple[Any, ...], exact: bool
     ) -> tuple[CompiledPair, tuple[Any, ...]]:
         sizes: dict[int, int] = {}
-        key = (exact, tuple([key_of(v, sizes) for v in primals]))
+        key = (exact, key_of_all(primals, sizes, self.options))
         for known in self._pairs.get(key, ()):
             data = known.collect(*primals, sizes=sizes)
             if data is not MISS:

@@ -63,6 +63,15 @@ def test_code_for_long_arrays_has_a_key_of_its_own():
     assert key(off, 3, LONG) == key(off, 3, 4)
 
 
+def test_pullbacks_have_code_of_their_own_too():
+    def text(width):
+        z = draws(width)
+        _, pull = srcad.vjp(paths, 0.4, z)
+        return pull.source
+
+    assert text(LONG) != text(3) == text(5)
+
+
 _LOOPS = ("loops_", "arrays_", "interactions", "queues", "numpy_index")
 
 
