@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from srcad.codegen.allocation import keep_freed_memory
 from srcad.private_files import private_directory, read_private, write_private
 
 __all__ = ["Loaded", "is_generated", "load"]
@@ -75,6 +76,7 @@ def load(source: str, name: str, bindings: Mapping[str, object], directory: Path
         known = _loaded.get(module_name)
         if known is not None:
             return known
+        keep_freed_memory()
         file = _write(source, stem, directory)
         code = compile(source, file, "exec", dont_inherit=True)
         module = _new_module(module_name, file)

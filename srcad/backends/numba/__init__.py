@@ -47,7 +47,6 @@ import srcad.backends.numba.products  # noqa: F401  # this too
 from srcad.backends.loops import to_loops
 from srcad.backends.numba.additions import safe_additions
 from srcad.backends.numba.advanced import array_indices_as_loops
-from srcad.backends.numba.allocation import keep_freed_memory
 from srcad.backends.numba.appended import of_fixed_length
 from srcad.backends.numba.bounds import check_bounds
 from srcad.backends.numba.conditions import loops_by_flags
@@ -80,8 +79,6 @@ from srcad.ir.walk import all_ops
 from srcad.options import Options
 
 __all__ = ["decorator", "failure", "for_numba", "refused_effects", "refused_exact"]
-
-keep_freed_memory()
 
 _FASTMATH = frozenset({"reassoc", "contract", "nsz"})
 """What is as fast as all of it, and leaves nan and inf as they are."""
