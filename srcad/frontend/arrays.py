@@ -321,7 +321,10 @@ def get_item(low: Lowering, ref: ArrayRef, index: Abstract) -> Abstract:
         array = low.atom(ref)
         if isinstance(low.builder.typed(operator.getitem, (array, where)), Array):
             return ArrayRef(ref.place, (*ref.path, View(operator.getitem, (where,))))
-    found = low.builder.apply(operator.getitem, low.atom(ref), where)
+    array = low.atom(ref)
+    found = low.builder.apply(operator.getitem, array, where)
+    if holds_arrays(atom_type(found)) and array in sharing(operator.getitem, (array, where)):
+        low.freeze(ref)  # perhaps a view, of which nothing else is known
     return containers.wrap(low, found)
 
 

@@ -43,6 +43,7 @@ from srcad.ir.core import (
 )
 from srcad.ir.folding import fold_literals, fold_ufunc
 from srcad.ir.infer import atom_type, result_type
+from srcad.ir.known import without_ellipsis
 from srcad.ir.numbers import (
     in_floats,
     is_narrow,
@@ -269,7 +270,8 @@ class Builder:
             return kind
         axes, sizes = list(source.dims), list(kind.dims or ())
         found: list[Size] = []
-        for part in parts:
+        every = Literal(slice(None))
+        for part in without_ellipsis(parts, every, len(axes), atom_type):
             match atom_type(part):
                 case Opaque(name="None"):
                     found.append(sizes.pop(0))

@@ -8,8 +8,8 @@ from __future__ import annotations
 import bisect
 import builtins
 import operator
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -417,7 +417,7 @@ def picked_type(kind: Type, index: Atom) -> Type | None:
         return _picked_by_list(kind, types)
     left = list(kind.dims)
     dims: list[Size] = []
-    for part in types:
+    for part in without_ellipsis(types, WHOLE_AXIS, len(left), lambda part: part):
         match part:
             case Opaque(name="None"):
                 dims.append(1)
@@ -437,6 +437,24 @@ def picked_type(kind: Type, index: Atom) -> Type | None:
         left.pop(0)
     shape = (*dims, *left)
     return Array(kind.dtype, shape) if shape else NumPyScalar(kind.dtype)
+
+
+WHOLE_AXIS = Cut(ends=(None, None, None))
+
+_Part = TypeVar("_Part")
+
+
+def without_ellipsis(
+    parts: Sequence[_Part], whole: _Part, rank: int, type_of_part: Callable[[_Part], Type]
+) -> tuple[_Part, ...]:
+    """The parts of an index with the axes that an ellipsis stands for: ``whole`` for each."""
+    kinds = [type_of_part(part) for part in parts]
+    places = [k for k, kind in enumerate(kinds) if kind == Opaque("ellipsis")]
+    if len(places) != 1:
+        return tuple(parts)
+    (k,) = places
+    taken = sum(kind != Opaque("None") for kind in kinds) - 1
+    return (*parts[:k], *[whole] * (rank - taken), *parts[k + 1 :])
 
 
 def _is_listed(part: Type) -> bool:

@@ -117,6 +117,19 @@ def _is_basic_type(kind: Type) -> bool:
     return False
 
 
+def _shared_by_index(index: Atom) -> Sharing:
+    if is_basic_index(index):
+        return Sharing.ALWAYS
+    return Sharing.SOMETIMES if _may_be_basic(atom_type(index)) else Sharing.NEVER
+
+
+def _may_be_basic(kind: Type) -> bool:
+    """Whether an index of this type may pick a view: its type is not known, or not of all parts."""
+    if isinstance(kind, TupleType):
+        return kind.cls is tuple and all(map(_may_be_basic, kind.items))
+    return _is_basic_type(kind) or isinstance(kind, Unknown)
+
+
 def sharing(
     callee: Callable[..., Any], args: tuple[Atom, ...], keywords: tuple[tuple[str, Atom], ...] = ()
 ) -> dict[Value, Sharing]:
@@ -146,8 +159,7 @@ def _sharing(
     if isinstance(callee, np.ufunc) or (callee in _FRESH and not keywords):
         return (Sharing.NEVER,) * len(atoms)
     if callee is operator.getitem and isinstance(atom_type(args[0]), Array):
-        shared = Sharing.ALWAYS if is_basic_index(args[1]) else Sharing.NEVER
-        return (shared, Sharing.NEVER)
+        return (_shared_by_index(args[1]), Sharing.NEVER)
     if callee in (make_tuple, make_list, make_dict):
         return (Sharing.ALWAYS,) * len(atoms)
     if callee is operator.getitem and isinstance(atom_type(args[0]), (TupleType, ListType)):

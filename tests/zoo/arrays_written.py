@@ -1354,3 +1354,34 @@ def names_read_after_the_loop(x, y):
         last = fresh
     part[0] = v[1]
     return u * v + last * part[1]
+
+
+@case((N, 3))
+def columns_by_an_ellipsis_are_views(m, n):
+    u = m * 1.0
+    total = 0.0
+    for k in range(n):
+        column = u[..., k : k + 1]
+        u[0] *= 2.0 + m[0, 0]
+        block = u[k % 2 :, ..., None]
+        u[1] += u[0] * m[1]
+        total += np.sum(column * column) * np.sum(block[..., 0])
+    return total
+
+
+@case((V, M))
+def rows_written_while_a_view_is_read(x, m):
+    u = m
+    for k in range(len(u)):
+        part = u[..., k : k + 1]
+        for row in m:
+            row[-2:] = x[:2] * part[np.array([0, 1]), -1]
+    return u * u
+
+
+@case((N, (slice(None), 1)), (N, (1, Ellipsis)), (N, np.array([1, 0])))
+def index_given_from_outside(m, index):
+    u = m * 1.0
+    part = u[index]
+    u[0] *= 2.0 + m[0, 0]
+    return np.sum(part * part) + np.sum(u)
