@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from srcad.analysis.affine import Affine, Symbol, only
-from srcad.ir import Apply, Atom, For, Literal, Range, Value, While
+from srcad.ir import Apply, Atom, Block, For, Literal, Range, Update, Value, While
 from srcad.ir.core import is_int
 from srcad.ir.infer import atom_type
 from srcad.ir.types import INT, Array, Dim, Number
+from srcad.ir.walk import all_ops
 
 _SMALLEST = 2
 """A size with a name is none of 0 and 1: those are known as numbers."""
@@ -48,6 +49,14 @@ class Facts:
         """Those that have been defined."""
         self._symbols: dict[tuple[Value | Dim | Literal, int | None], Symbol] = {}
         self._dims: dict[Symbol, Dim] = {}
+
+    def note(self, block: Block) -> None:
+        """Note what a block makes, and which arrays are versions of others."""
+        for op in all_ops(block):
+            if isinstance(op, Apply):
+                self.made[op.result] = op
+            elif isinstance(op, Update) and isinstance(op.target.type, Array):
+                self.same_shape[op.version] = op.target
 
     # ---- symbols
 

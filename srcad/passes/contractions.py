@@ -99,11 +99,7 @@ class _Pass:
     def __init__(self, block: Block) -> None:
         self.facts = Facts()
         self.count = 0
-        for op in all_ops(block):
-            if isinstance(op, Apply):
-                self.facts.made[op.result] = op
-            elif isinstance(op, Update) and isinstance(op.target.type, Array):
-                self.facts.same_shape[op.version] = op.target
+        self.facts.note(block)
 
     def block(self, block: Block) -> Block:
         ops: list[Op] = []

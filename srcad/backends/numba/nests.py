@@ -114,15 +114,7 @@ class _Nests:
         self.origins: dict[Value, Value] = {}
         """For values in loops that were taken apart: what they were before."""
         self.facts = Facts()
-        self._note(function.body)
-
-    def _note(self, block: Block) -> None:
-        """Note what a block makes."""
-        for op in all_ops(block):
-            if isinstance(op, Apply):
-                self.facts.made[op.result] = op
-            elif isinstance(op, Update) and isinstance(op.target.type, Array):
-                self.facts.same_shape[op.version] = op.target
+        self.facts.note(function.body)
 
     def block(self, block: Block) -> Block:
         """The block with its loops in order."""
@@ -144,7 +136,7 @@ class _Nests:
         for new, old in origins.items():
             self.origins.setdefault(new, self.origins.get(old, old))
         for part in parts:
-            self._note(Block((), (part,), ()))
+            self.facts.note(Block((), (part,), ()))
         if not any(map(self._gains, parts)):
             return False
         writer.ops += self.block(Block((), tuple(parts), ())).ops
