@@ -28,6 +28,10 @@ from tests.zoo import CASES, Case
 
 SECOND_ORDER = ("forward over reverse", "reverse over reverse", "reverse over forward")
 MODES = ("value", "forward", "reverse", *SECOND_ORDER)
+MARKS = {
+    **dict.fromkeys(SECOND_ORDER, (pytest.mark.slow,)),
+    "forward": (pytest.mark.anywhere,),  # what is read of Python is read for "reverse" too
+}
 
 VALUE_RTOL = 1e-13
 """The value is the function's, up to the last bits in which `math.sin` and `np.sin` differ."""
@@ -39,7 +43,7 @@ def runs(cases: list[Case], modes: tuple[str, ...]) -> list[Any]:
             case,
             mode,
             id=f"{case.id}-{mode.replace(' ', '_')}",
-            marks=[pytest.mark.slow] if mode in SECOND_ORDER else [],
+            marks=MARKS.get(mode, ()),
         )
         for case in cases
         for mode in modes

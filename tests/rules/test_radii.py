@@ -7,6 +7,8 @@ import pytest
 
 import srcad
 
+pytestmark = pytest.mark.anywhere
+
 ORIGIN = np.zeros(2)
 
 

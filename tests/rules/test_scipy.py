@@ -13,6 +13,8 @@ import srcad
 from srcad.errors import SourceError
 from srcad.runtime import frechet
 
+pytestmark = pytest.mark.anywhere
+
 HALF = mpmath.mpf(1) / 2
 
 

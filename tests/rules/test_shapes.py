@@ -9,6 +9,8 @@ import scipy.special as sc
 import srcad
 from srcad import rules
 
+pytestmark = pytest.mark.anywhere
+
 
 def elementwise():
     for rule in rules.rules():
