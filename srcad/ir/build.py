@@ -43,16 +43,16 @@ from srcad.ir.core import (
 )
 from srcad.ir.folding import fold_literals, fold_ufunc
 from srcad.ir.infer import atom_type, result_type
-from srcad.ir.known import without_ellipsis
+from srcad.ir.known import number_kind, without_ellipsis
 from srcad.ir.numbers import (
     in_floats,
     is_narrow,
     is_real_number,
-    number_kind,
     scalars_as_python,
 )
 from srcad.ir.sharing import SHAPE, views
 from srcad.ir.simplify import SIMPLIFY
+from srcad.ir.simplify.choices import joined_choice
 from srcad.ir.simplify.defaults import without_defaults
 from srcad.ir.simplify.masks import is_masked
 from srcad.ir.simplify.shapes import plain_index, shape_root
@@ -338,6 +338,10 @@ class Builder:
             total = self.apply(operator.add, term, number, hint=hint)
             if isinstance(total, Value):
                 return total
+        if self.shorten and index is None:
+            joined = joined_choice(self, operator.add, target, term)
+            if isinstance(joined, Value):
+                return joined
         name = hint or (target.hint if isinstance(target, Value) else "")
         if index is None and self.shorten and isinstance(atom_type(term), Array):
             shorter = self._sum_with_negative(target, term, name)

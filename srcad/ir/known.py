@@ -533,16 +533,29 @@ def _pow_type(x: Atom, y: Atom) -> Type | None:
         case Number(kind="float" | "real" | "int" | "bool"), Number(
             kind="float" | "real" | "int" | "bool"
         ):
-            return (
-                FLOAT
-                if isinstance(y, Value) or isinstance(y.value, float)
-                else _widen(atom_type(x))
-            )
+            return FLOAT if "float" in (number_kind(x), number_kind(y)) else REAL
     return None
 
 
-def _widen(kind: Type) -> Type:
-    return kind if isinstance(kind, Number) and kind.kind in ("float", "real") else REAL
+def number_kind(atom: Atom) -> str:
+    """What kind of a Python number an atom is; empty if it is none."""
+    kind = atom_type(atom)
+    return kind.kind if isinstance(kind, Number) else ""
+
+
+_ARITHMETIC: frozenset[Callable[..., Any]] = frozenset(
+    {
+        *(operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod),
+        *(operator.neg, operator.pos, operator.abs, builtins.abs, builtins.max, builtins.min),
+    }
+)
+"""Of whole numbers whole, and of floats floats."""
+
+
+def _real_type(args: tuple[Atom, ...]) -> Type | None:
+    """Of numbers that are whole or not, as only the run tells."""
+    kinds = {number_kind(a) for a in args}
+    return REAL if "real" in kinds and kinds <= {"bool", "int", "real"} else None
 
 
 def _select_type(test: Atom, then: Atom, orelse: Atom) -> Type:
@@ -701,7 +714,10 @@ def known_type(
     callee: Callable[..., Any], args: tuple[Atom, ...], keywords: tuple[tuple[str, Atom], ...]
 ) -> Type | None:
     """The type of a call's result by rule, if there is one for it."""
-    rule = _RULES.get(callee) if hashable(callee) else None
+    known = hashable(callee)
+    if known and callee in _ARITHMETIC and (real := _real_type(args)) is not None:
+        return real
+    rule = _RULES.get(callee) if known else None
     if rule in (_split_type, _concatenated_type, _unstack_type) and [
         name for name, _ in keywords
     ] == ["axis"]:

@@ -14,6 +14,7 @@ from srcad.ir.core import (
     Literal,
 )
 from srcad.ir.infer import atom_type
+from srcad.ir.known import number_kind
 from srcad.ir.types import (
     BOOL,
     FLOAT,
@@ -120,8 +121,3 @@ def may_be_complex(x: Atom, y: Atom) -> bool:
         and "float" in (number_kind(x), number_kind(y))
         and (base is None or base < 0)
     )
-
-
-def number_kind(atom: Atom) -> str:
-    kind = atom_type(atom)
-    return kind.kind if isinstance(kind, Number) else ""

@@ -11,6 +11,7 @@ def rules_choices_grad(x, y):
     # ---- forward sweep
     low = np.clip(x, -1.0, 1.5)
     high = np.maximum(low, y)
+    test = x > 0
     absolute = np.absolute(x)
     absolute2 = np.absolute(y)
     # ---- reverse sweep
@@ -20,8 +21,8 @@ def rules_choices_grad(x, y):
     total = (low > y) + 0.5 * (low == y)
     y_bar += absolute2 * (1.0 - total)
     # line 304: entropy = np.where(x > 0, x * np.log(np.abs(x)), 0)
-    where = np.where(x > 0, 1.0, 0)
-    x_bar = runtime.times(np.log(absolute), where) + runtime.over(where * x, absolute) * np.sign(x)
+    prod = runtime.over(np.where(test, 1.0, 0) * x, absolute) * np.sign(x)
+    x_bar = np.where(test, np.log(absolute), 0) + prod
     # line 302: low = np.clip(x, -1.0, 1.5)
     x_bar += absolute2 * total * (((x > -1.0) & (x < 1.5)) + 0.5 * ((x == -1.0) | (x == 1.5)))
     return x_bar, y_bar

@@ -969,3 +969,17 @@ def repeated_tuples_and_rows(x, n):
     for a, b in rows:
         total += a * b
     return total
+
+
+@case((1.5, 0.7, 3), (1.5, 0.7, 0), tags="scalar container")
+def counts_among_floats(x, s, n):
+    numbers = [x, s, n]
+    for k, v in zip((0, 1), (x * s, x), strict=True):
+        numbers[k] = v
+    w, step, trips = numbers
+    total = 0.0
+    for k in range(trips + 1):
+        total += step**2 * (k + 1)
+    for _ in range(abs(-trips), 0, -1):
+        total *= w
+    return total

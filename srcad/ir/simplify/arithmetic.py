@@ -16,7 +16,9 @@ from srcad.ir.core import (
     select,
 )
 from srcad.ir.infer import atom_type
-from srcad.ir.numbers import is_real_number, number_kind, number_of, real_power
+from srcad.ir.known import number_kind
+from srcad.ir.numbers import is_real_number, number_of, real_power
+from srcad.ir.simplify.choices import joined_choice
 from srcad.ir.simplify.masks import is_no_mask, masked_product, masked_quotient, narrowed
 from srcad.ir.simplify.shortcuts import constant_product, scalar_of, total
 from srcad.ir.types import (
@@ -202,7 +204,8 @@ def simplify_add(b: Builder, x: Atom, y: Atom) -> Atom | None:
         return b.apply(operator.sub, x, q)
     if p is not None:
         return b.apply(operator.sub, y, p)
-    return _narrowed(b, operator.add, x, y)
+    joined = joined_choice(b, operator.add, x, y) if b.shorten else None
+    return joined or _narrowed(b, operator.add, x, y)
 
 
 def simplify_sub(b: Builder, x: Atom, y: Atom) -> Atom | None:
@@ -215,7 +218,8 @@ def simplify_sub(b: Builder, x: Atom, y: Atom) -> Atom | None:
         return b.apply(operator.add, x, q)
     if p is not None and b.shorten and isinstance(atom_type(x), Array):
         return b.apply(operator.neg, b.apply(operator.add, p, y))
-    return _narrowed(b, operator.sub, x, y)
+    joined = joined_choice(b, operator.sub, x, y) if b.shorten else None
+    return joined or _narrowed(b, operator.sub, x, y)
 
 
 def simplify_neg(b: Builder, x: Atom) -> Atom | None:

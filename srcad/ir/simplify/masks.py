@@ -25,6 +25,7 @@ from srcad.ir.core import (
 from srcad.ir.infer import atom_type
 from srcad.ir.numbers import is_real_number, number_of
 from srcad.ir.sharing import SHAPE
+from srcad.ir.simplify.choices import chosen_factor
 from srcad.ir.simplify.shortcuts import is_bounded, is_off_zero
 from srcad.ir.types import Array, Number, NumPyScalar, dtype_of, is_complex
 
@@ -52,6 +53,8 @@ def simplify_times(b: Builder, w: Atom, v: Atom) -> Atom | None:
     turned = b.negated(v)
     if turned is not None:
         return b.apply(operator.neg, b.apply(runtime.times, w, turned))
+    if b.shorten and (chosen := chosen_factor(b, w, v)) is not None:
+        return chosen
     if not b.exact and is_real_number(w) and is_real_number(v):
         if is_masked(b, v) and may_be_infinite(b, w):
             return _where_not_zero(b, (v,), operator.mul, w, v)
