@@ -9,8 +9,6 @@ from tests.backends.looped import looped
 from tests.test_zoo import check_mode, runs
 from tests.zoo import CASES, Case
 
-pytestmark = pytest.mark.anywhere  # the loops are made of the same IR
-
 
 @pytest.mark.parametrize(("case", "mode"), runs(CASES, ("reverse",)))
 def test_zoo(case: Case, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,8 +5,6 @@ import pytest
 
 import srcad
 
-pytestmark = pytest.mark.anywhere
-
 SIZES = {"i": 3, "j": 4, "k": 2, "l": 5, "b": 2, "h": 3}
 SPECS = """
 ij,jk->ik   ij,kj->ik   ji,jk->ki   ij,jk->ki   ij,jk   ij,ji

@@ -18,8 +18,6 @@ from srcad.rules.special import polygamma
 from srcad.runtime import add_at, inner, inverse_of_lower
 from tests.rules.check_rule import _bind, call, run_transpose
 
-pytestmark = pytest.mark.anywhere
-
 ZERO = np.array([0.0])
 ONE = np.array([1.0])
 INF = np.inf

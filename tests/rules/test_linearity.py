@@ -15,8 +15,6 @@ import pytest
 from srcad import rules
 from tests.rules.test_rules import METHODS_OF_LISTS, _resolve, scope_of
 
-pytestmark = pytest.mark.anywhere
-
 SHAPE_ONLY = {"shape", "ndim", "dtype", "size"}
 
 

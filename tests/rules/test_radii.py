@@ -7,8 +7,6 @@ import pytest
 
 import srcad
 
-pytestmark = pytest.mark.anywhere
-
 ORIGIN = np.zeros(2)
 
 

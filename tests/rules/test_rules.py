@@ -40,8 +40,6 @@ from tests.rules.compiled import (
 )
 from tests.rules.samples import CASES, Case
 
-pytestmark = pytest.mark.anywhere  # formulas; how functions are read is tested by the zoo
-
 RULES = [r for r in rules.rules() if r.body.__module__.startswith("srcad.")]
 NOT_SAMPLED = {
     # Single precision is too coarse for differences.

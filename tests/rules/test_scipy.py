@@ -13,8 +13,6 @@ import srcad
 from srcad.errors import SourceError
 from srcad.runtime import frechet
 
-pytestmark = pytest.mark.anywhere
-
 HALF = mpmath.mpf(1) / 2
 
 

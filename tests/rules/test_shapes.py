@@ -9,8 +9,6 @@ import scipy.special as sc
 import srcad
 from srcad import rules
 
-pytestmark = pytest.mark.anywhere
-
 
 def elementwise():
     for rule in rules.rules():

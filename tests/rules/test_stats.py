@@ -8,8 +8,6 @@ import srcad
 from srcad.errors import SourceError
 from tests.rules.samples_scipy import SHAPES_OF
 
-pytestmark = pytest.mark.anywhere
-
 POINTS = np.array([-1.0, 0.0, 0.3, 1.0, 1.7, 30.0])
 COUNTS = np.array([-2.0, -1.0, 0.0, 1.0, 2.0, 6.0, 1.5])
 CONTINUOUS = (ss.norm, ss.gamma, ss.beta, ss.expon, ss.uniform, ss.pareto, ss.t, ss.lognorm)

@@ -21,7 +21,6 @@ TREES = {
     for path in sorted(Path(__file__).parent.glob("*.py"))
     if path.stem not in ("__init__", "registry", Path(__file__).stem)
 }
-pytestmark = pytest.mark.anywhere
 
 LOOPS = (ast.For, ast.While)
 
