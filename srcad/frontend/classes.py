@@ -43,9 +43,10 @@ def construct(
         return _namedtuple(low, cls, args, keywords)
     if dataclasses.is_dataclass(cls):
         return _dataclass(low, cls, args, keywords)
-    if cls.__module__.partition(".")[0] in ("numpy", "builtins"):
-        return calls.primitive(low, cls, args, keywords)
     init = inspect.getattr_static(cls, "__init__", None)
+    written = isinstance(init, types.FunctionType)
+    if cls.__module__ == "builtins" or (_is_numpy(cls) and not written):
+        return calls.primitive(low, cls, args, keywords)
     new = inspect.getattr_static(cls, "__new__", None)
     plain_new = new is inspect.getattr_static(object, "__new__") or new is None
     if init is types.SimpleNamespace.__init__ and new is types.SimpleNamespace.__new__ and not args:
@@ -54,7 +55,7 @@ def construct(
         type(cls).__call__ is type.__call__
         and not inspect.isabstract(cls)
         and plain_new
-        and (isinstance(init, types.FunctionType) or init is object.__init__)
+        and (written or init is object.__init__)
     ):
         ref = low.new_object(cls, Fields((), (), None))
         low.session.importer.member(cls, None, "__init__", init)
@@ -62,6 +63,10 @@ def construct(
             calls.call(low, Static(init), [ref, *args], keywords)
         return ref
     return calls.opaque(low, cls, args, keywords)
+
+
+def _is_numpy(cls: type) -> bool:
+    return cls.__module__.partition(".")[0] == "numpy"
 
 
 def compared_dataclasses(low: Lowering, op: Any, x: ObjectRef, y: Abstract) -> Abstract:

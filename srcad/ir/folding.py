@@ -40,6 +40,13 @@ _FOLDABLE = frozenset(
             np.isrealobj,
             np.finfo,
         ),
+        *(
+            getattr(str, n)
+            for n in ("lower", "upper", "casefold", "title", "capitalize", "strip", "lstrip")
+        ),
+        *(getattr(str, n) for n in ("rstrip", "removeprefix", "removesuffix", "replace")),
+        *(getattr(str, n) for n in ("startswith", "endswith", "find", "index", "count")),
+        *(f for n, f in vars(str).items() if n.startswith("is")),
     }
 )
 

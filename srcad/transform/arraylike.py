@@ -11,6 +11,7 @@ only.  Arguments that are sequences of arrays (``np.concatenate``) stay what the
 from __future__ import annotations
 
 import inspect
+import types
 from functools import cache, partial
 from typing import Any, NoReturn
 
@@ -357,6 +358,8 @@ def _is_integer(kind: Type) -> bool:
 
 def _takes_lists(function: Any) -> bool:
     """Whether it is one of NumPy or SciPy, which take lists where they take arrays."""
+    if isinstance(function, types.FunctionType) and "." in function.__qualname__:
+        return False  # a method written in Python, of an object that is no array itself
     owner = getattr(function, "__objclass__", function)
     home = (getattr(owner, "__module__", None) or "").partition(".")[0]
     return isinstance(owner, np.ufunc) or home in ("numpy", "scipy")

@@ -381,3 +381,13 @@ def match_on_a_shape(x):
             return np.sum(x**2) * n
         case (n, m):
             return np.sum(x**2) * n * m
+
+
+@case((1.3, "Linear "), (1.3, "cubic"), tags="scalar")
+def by_the_name_of_a_kind(x, kind):
+    kind = kind.strip().lower()
+    if kind.startswith("lin"):
+        return 2.0 * x
+    if kind.replace("-", "_") == "cubic":
+        return x**3
+    return x
