@@ -116,16 +116,12 @@ class Deque:
         return reversed(self._held)
 
 
-class DefaultDict:
-    """``collections.defaultdict``: a dict that makes what it is asked for and has not."""
+class Held:
+    """What classes of dicts have in common."""
 
-    def __init__(self, default_factory: Callable[[], Any] | None = None, *more: Any, **given: Any):
-        self.default_factory = default_factory
-        self._held: dict[Any, Any] = dict(*more, **given)
+    _held: dict[Any, Any]
 
     def __getitem__(self, key: Any) -> Any:
-        if self.default_factory is not None and key not in self._held:
-            self._held.setdefault(key, self.default_factory())
         return self._held[key]
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -162,13 +158,13 @@ class DefaultDict:
         self._held.clear()
 
     def copy(self) -> Any:
-        return collections.defaultdict(self.default_factory, self._held)
+        raise NotImplementedError
 
     def __copy__(self) -> Any:
         return self.copy()
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, collections.defaultdict):
+        if isinstance(other, tuple(STAND_INS)):
             return self._held == dict(other.items())
         return self._held == other
 
@@ -182,6 +178,106 @@ class DefaultDict:
         return iter(self._held)
 
 
-STAND_INS: dict[type, type] = {collections.deque: Deque, collections.defaultdict: DefaultDict}
+class DefaultDict(Held):
+    """``collections.defaultdict``: a dict that makes what it is asked for and has not."""
+
+    def __init__(self, default_factory: Callable[[], Any] | None = None, *more: Any, **given: Any):
+        self.default_factory = default_factory
+        self._held = dict(*more, **given)
+
+    def __getitem__(self, key: Any) -> Any:
+        if self.default_factory is not None and key not in self._held:
+            self._held.setdefault(key, self.default_factory())
+        return self._held[key]
+
+    def copy(self) -> Any:
+        return collections.defaultdict(self.default_factory, self._held)
+
+
+class OrderedDict(Held):
+    """``collections.OrderedDict``: a dict whose entries can change their places."""
+
+    def __init__(self, *more: Any, **given: Any):
+        self._held = dict(*more, **given)
+
+    def move_to_end(self, key: Any, last: bool = True) -> None:
+        value = self._held.pop(key)
+        if last:
+            self._held[key] = value
+        else:
+            others = dict(self._held)
+            self._held.clear()
+            self._held[key] = value
+            self._held.update(others)
+
+    def popitem(self, last: bool = True) -> Any:
+        key = list(self._held)[-1 if last else 0]
+        return key, self._held.pop(key)
+
+    def copy(self) -> Any:
+        return collections.OrderedDict(self._held)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, collections.OrderedDict):
+            return list(self._held) == list(other) and self._held == dict(other.items())
+        return self._held == other
+
+    def __reversed__(self) -> Any:
+        return reversed(list(self._held))
+
+
+class Counter(Held):
+    """``collections.Counter``: a dict of numbers, 0 for what it has not."""
+
+    def __init__(self, *more: Any, **given: Any):
+        self._held = {}
+        self.update(*more, **given)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._held.get(key, 0)
+
+    def __delitem__(self, key: Any) -> None:
+        self._held.pop(key, None)
+
+    def update(self, *more: Any, **given: Any) -> None:
+        for key, number in _counted(*more, **given):
+            self._held[key] = self._held.get(key, 0) + number
+
+    def subtract(self, *more: Any, **given: Any) -> None:
+        for key, number in _counted(*more, **given):
+            self._held[key] = self._held.get(key, 0) - number
+
+    def most_common(self, n: int | None = None) -> Any:
+        found = sorted(self._held.items(), key=lambda item: item[1], reverse=True)
+        return found if n is None else found[:n]
+
+    def total(self) -> Any:
+        return sum(self._held.values())
+
+    def elements(self) -> Any:
+        return [key for key, number in self._held.items() for _ in range(number)]
+
+    def copy(self) -> Any:
+        return collections.Counter(dict(self._held))
+
+
+def _counted(what: Any = (), **given: Any) -> list[Any]:
+    """What a Counter adds, and how many of it."""
+    pairs: list[Any] = []
+    if isinstance(what, dict):
+        pairs.extend(what.items())
+    else:
+        for key in what:
+            pairs.append((key, 1))
+    pairs.extend(given.items())
+    return pairs
+
+
+STAND_INS: dict[type, type] = {
+    collections.deque: Deque,
+    collections.defaultdict: DefaultDict,
+    collections.OrderedDict: OrderedDict,
+    collections.Counter: Counter,
+}
 """By the class of the standard library; what an instance holds is its ``_held``."""
 STANDS_FOR = {made: cls for cls, made in STAND_INS.items()}

@@ -3,7 +3,7 @@
 import copy
 import functools
 import math
-from collections import defaultdict, deque
+from collections import Counter, OrderedDict, defaultdict, deque
 
 import numpy as np
 
@@ -166,3 +166,34 @@ def _(v: list):
 @case((1.3,))
 def function_of_a_class(x):
     return weight_of(x) * x + weight_of([x, x * x])
+
+
+@case((1.3,))
+def entries_in_order(x):
+    d = OrderedDict([("a", x), ("b", x * x)])
+    d["c"] = x**3
+    d.move_to_end("a")
+    d.move_to_end("c", last=False)
+    key, first = d.popitem(last=False)
+    other = d.copy()
+    other["b"] *= 2.0
+    scale = 2.0 if isinstance(d, dict) and key == "c" and d != other else 1.0
+    return scale * first + sum(k * v for k, v in enumerate(d.values(), start=2)) * other["b"]
+
+
+@case((1.3,))
+def letters_counted(x):
+    total = 0.0
+    for _, n in Counter("abracadabra").items():
+        total += n * x**n
+    counts = Counter([3, 1, 3, 3, 1], b=2)
+    return total + sum(x**k * n for k, n in counts.most_common(1)) + counts["none"] + counts.total()
+
+
+@case((1.3, 7), (1.3, 0))
+def sums_by_remainder(x, n):
+    sums = Counter()
+    for k in range(n):
+        sums[k % 3] += x * k
+    sums.subtract({0: x})
+    return sums[0] * sums[1] + sums[2] ** 2
