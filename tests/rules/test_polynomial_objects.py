@@ -1,4 +1,4 @@
-"""Polynomials as objects are read like other classes: they say what functions of coefficients say."""
+"""Polynomials as objects are read like other classes: they say what functions say."""
 
 import numpy as np
 import pytest
