@@ -23,7 +23,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from srcad import runtime
-from srcad.frontend import calls, containers, elements, expressions
+from srcad.frontend import (
+    calls,
+    containers,
+    elements,
+    expressions,
+    subscripts,
+)
 from srcad.frontend.abstract import (
     FALSE,
     NONE,
@@ -705,7 +711,7 @@ def _fill_diagonal(low: Lowering, a: Abstract, val: Abstract, wrap: Abstract = F
     if len(dims) == 2 and wrap.value and not equal:
         step = containers.wrap(low, apply(operator.add, sides[1], Literal(1)))
         flat = calls.call(low, Static(elements.Flat), [ref], {})
-        containers.set_item(low, flat, SliceRef(NONE, NONE, step), val)
+        subscripts.set_item(low, flat, SliceRef(NONE, NONE, step), val)
         return
     size = sides[0] if equal else apply(min, *sides)
     place = apply(make_tuple, *[apply(np.arange, size)] * len(dims))
@@ -750,7 +756,7 @@ def _at(
 
 
 def _setitem(low: Lowering, array: Abstract, index: Abstract, value: Abstract) -> None:
-    containers.set_item(low, array, index, value)
+    subscripts.set_item(low, array, index, value)
 
 
 _ADDING = {np.add: np.add.at, np.subtract: np.subtract.at}

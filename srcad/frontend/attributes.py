@@ -11,7 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from srcad.frontend import arrays, calls, classes, containers, elements, expressions
+from srcad.frontend import (
+    arrays,
+    calls,
+    classes,
+    containers,
+    elements,
+    expressions,
+    subscripts,
+)
 from srcad.frontend.abstract import (
     Abstract,
     ArrayRef,
@@ -71,7 +79,7 @@ def _operator(op: Any, reflected: bool = False) -> Any:
 
 
 def _getitem(obj: Abstract, low: Lowering, args: list[Abstract], keywords: Any) -> Abstract:
-    return containers.get_item(low, obj, args[0])
+    return subscripts.get_item(low, obj, args[0])
 
 
 def _len(obj: Abstract, low: Lowering, args: list[Abstract], keywords: Any) -> Abstract:
@@ -327,7 +335,7 @@ def set_attribute(low: Lowering, obj: Abstract, name: str, value: Abstract) -> N
                 arrays.store(low, part, arrays.WHOLE, value)
             return
     if isinstance(obj, (ArrayRef, Value)) and name == "flat":
-        containers.set_item(low, get_attribute(low, obj, name), Static(slice(None)), value)
+        subscripts.set_item(low, get_attribute(low, obj, name), Static(slice(None)), value)
         return
     store_attribute(low, obj, name, value)
 

@@ -31,6 +31,7 @@ from srcad.frontend import (
     operators,
     scopes,
     statements,
+    subscripts,
     typequeries,
 )
 from srcad.frontend.abstract import (
@@ -171,7 +172,7 @@ def _pow(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> 
 
 def _itemgetter(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
     def get(low: Lowering, given: list[Abstract], named: dict[str, Abstract]) -> Abstract:
-        found = tuple(containers.get_item(low, given[0], a) for a in args)
+        found = tuple(subscripts.get_item(low, given[0], a) for a in args)
         return found[0] if len(found) == 1 else TupleRef(found)
 
     return Intrinsic("itemgetter", get)
@@ -207,16 +208,16 @@ def _methodcaller(low: Lowering, args: list[Abstract], keywords: dict[str, Abstr
 
 
 def _getitem(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
-    return containers.get_item(low, *args)
+    return subscripts.get_item(low, *args)
 
 
 def _setitem(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
-    containers.set_item(low, *args)
+    subscripts.set_item(low, *args)
     return NONE
 
 
 def _delitem(low: Lowering, args: list[Abstract], keywords: dict[str, Abstract]) -> Any:
-    containers.delete_item(low, *args)
+    subscripts.delete_item(low, *args)
     return NONE
 
 

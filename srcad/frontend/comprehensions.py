@@ -9,7 +9,13 @@ from typing import Any
 
 import gast
 
-from srcad.frontend import calls, containers, expressions, iteration
+from srcad.frontend import (
+    calls,
+    containers,
+    expressions,
+    iteration,
+    subscripts,
+)
 from srcad.frontend.abstract import (
     FALSE,
     TRUE,
@@ -94,7 +100,7 @@ def dict_of(low: Lowering, node: Any) -> DictRef:
 
     def store() -> None:
         key = expressions.evaluate(low, node.key)
-        containers.set_item(low, result, key, expressions.evaluate(low, node.value))
+        subscripts.set_item(low, result, key, expressions.evaluate(low, node.value))
 
     generate(low, node, store, {("place", result.place, "")})
     return result

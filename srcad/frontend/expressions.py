@@ -18,6 +18,7 @@ from srcad.frontend import (
     iterables,
     methods,
     operators,
+    subscripts,
 )
 from srcad.frontend.abstract import (
     FALSE,
@@ -148,7 +149,7 @@ def _evaluate(low: Lowering, node: Any) -> Abstract:
         case gast.Dict(keys=keys, values=values):
             return dictionary(low, keys, values)
         case gast.Subscript(value=value, slice=index):
-            return containers.get_item(low, evaluate(low, value), evaluate_index(low, index))
+            return subscripts.get_item(low, evaluate(low, value), evaluate_index(low, index))
         case gast.Attribute(value=value, attr=name):
             return attributes.get_attribute(low, evaluate(low, value), name)
         case gast.Call(func=func, args=args, keywords=keywords):
@@ -539,10 +540,10 @@ def dictionary(low: Lowering, keys: list[Any], values: list[Any]) -> Abstract:
         if key is None:
             other = evaluate(low, value)
             for k, v in containers.entries(low, other):
-                containers.set_item(low, ref, Static(k), v)
+                subscripts.set_item(low, ref, Static(k), v)
         else:
             k = evaluate(low, key)
-            containers.set_item(low, ref, k, evaluate(low, value))
+            subscripts.set_item(low, ref, k, evaluate(low, value))
     return ref
 
 

@@ -21,6 +21,7 @@ from srcad.frontend import (
     iterators,
     orderings,
     statements,
+    subscripts,
 )
 from srcad.frontend.abstract import (
     FALSE,
@@ -89,7 +90,7 @@ def zip_rows(low: Lowering, rows: Abstract, keywords: Keywords) -> Abstract:
 
 
 def _item(low: Lowering, index: Static, row: Abstract) -> Abstract:
-    return containers.get_item(low, row, index)
+    return subscripts.get_item(low, row, index)
 
 
 def _enumerate(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
@@ -139,9 +140,9 @@ def _dict(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
                 low.refuse(*refusal("changing keys"))
             for row in rows:
                 key, value = containers.unpack(low, row, 2)
-                containers.set_item(low, ref, key, value)
+                subscripts.set_item(low, ref, key, value)
     for name, value in keywords.items():
-        containers.set_item(low, ref, Static(name), value)
+        subscripts.set_item(low, ref, Static(name), value)
     return ref
 
 
@@ -149,7 +150,7 @@ def _fromkeys(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
     """``dict.fromkeys(keys, value)``"""
     ref = low.new_dict(Entries((), ()))
     for key in containers.unpack(low, args[0]):
-        containers.set_item(low, ref, key, args[1] if len(args) > 1 else NONE)
+        subscripts.set_item(low, ref, key, args[1] if len(args) > 1 else NONE)
     return ref
 
 
@@ -247,7 +248,7 @@ def _next(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
         iterable, position = iterators.take_next(low, args[0])
     else:
         iterable, position = args[0], 0  # a generator expression: it was made for this call
-    read = partial(containers.get_item, low, iterable, Static(position))
+    read = partial(subscripts.get_item, low, iterable, Static(position))
     count = containers.length(low, iterable)
     if isinstance(count, Static):
         if position < count.value:
@@ -275,8 +276,8 @@ def _reduce(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
     listed = rest if isinstance(rest, (ListRef, Value)) else containers.to_list(low, rest)
     if len(args) > 2:
         return _folded(low, step, args[2], listed)
-    first = containers.get_item(low, listed, Static(0))
-    return _folded(low, step, first, containers.get_item(low, listed, Static(slice(1, None))))
+    first = subscripts.get_item(low, listed, Static(0))
+    return _folded(low, step, first, subscripts.get_item(low, listed, Static(slice(1, None))))
 
 
 def _folded(low: Lowering, step: Abstract, start: Abstract, rest: Abstract) -> Abstract:
@@ -313,8 +314,8 @@ def _partial_results(low: Lowering, rest: Abstract, step: Abstract, start: Abstr
         count = containers.length(low, listed)
         if isinstance(count, Static) and count.value == 0:
             return result
-        start = containers.get_item(low, listed, Static(0))
-        rest = containers.get_item(low, listed, Static(slice(1, None)))
+        start = subscripts.get_item(low, listed, Static(0))
+        rest = subscripts.get_item(low, listed, Static(slice(1, None)))
     containers.call_method(low, result, "append", [start], {})
     comprehensions.fold(low, rest, start, add, (("place", result.place, ""),))
     return result
@@ -392,7 +393,7 @@ def _combinations(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
 
         def at(index: Abstract) -> None:
             after = expressions.binary(low, operator.add, index, Static(1))
-            level((*row, containers.get_item(low, listed, index)), after)
+            level((*row, subscripts.get_item(low, listed, index)), after)
 
         comprehensions.each(low, RangeRef(low.atom(first), count, Literal(1)), at, _places(columns))
 
@@ -403,7 +404,7 @@ def _combinations(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
 def _pairwise(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
     def make(low: Lowering, given: tuple[Abstract, ...]) -> Abstract:
         listed = containers.to_list(low, given[0])
-        return Zip((listed, containers.get_item(low, listed, Static(slice(1, None)))))
+        return Zip((listed, subscripts.get_item(low, listed, Static(slice(1, None)))))
 
     return low.new_iterator(Lazy(make, (args[0],)))
 
@@ -447,7 +448,7 @@ def _islice(low: Lowering, args: Arguments, keywords: Keywords) -> Any:
         listed = given[0]
         if not isinstance(listed, (ListRef, Value, TupleRef)):
             listed = containers.to_list(low, listed)
-        return containers.get_item(low, listed, Static(where))
+        return subscripts.get_item(low, listed, Static(where))
 
     return low.new_iterator(Lazy(make, (args[0],)))
 
@@ -485,8 +486,8 @@ def _extremes(backward: bool) -> Handler:
         order = {"key": key, "reverse": Static(backward)}
         listed = orderings.sort_call(low, [iterable], order)
         if isinstance(count, Static):
-            return containers.get_item(low, listed, Static(slice(0, max(count.value, 0))))
-        return containers.get_item(low, listed, SliceRef(Static(0), count, NONE))
+            return subscripts.get_item(low, listed, Static(slice(0, max(count.value, 0))))
+        return subscripts.get_item(low, listed, SliceRef(Static(0), count, NONE))
 
     return handler
 

@@ -17,7 +17,15 @@ from typing import Any
 import gast
 
 from srcad.errors import UnsupportedSyntax
-from srcad.frontend import attributes, calls, containers, expressions, methods, statements
+from srcad.frontend import (
+    attributes,
+    calls,
+    containers,
+    expressions,
+    methods,
+    statements,
+    subscripts,
+)
 from srcad.frontend.abstract import (
     Abstract,
     ArrayRef,
@@ -107,7 +115,7 @@ def _rest(low: Lowering, ref: IteratorRef, interleaved: bool) -> Abstract:
     if items is not None:
         return TupleRef(items[cursor.position :])
     listed = source if isinstance(source, (ListRef, Value)) else containers.to_list(low, source)
-    return containers.get_item(low, listed, Static(slice(cursor.position, None)))
+    return subscripts.get_item(low, listed, Static(slice(cursor.position, None)))
 
 
 def _zipped(

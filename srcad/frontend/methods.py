@@ -6,7 +6,14 @@ import operator
 from functools import partial
 from typing import Any
 
-from srcad.frontend import comprehensions, containers, expressions, iterators, orderings
+from srcad.frontend import (
+    comprehensions,
+    containers,
+    expressions,
+    iterators,
+    orderings,
+    subscripts,
+)
 from srcad.frontend.abstract import (
     NONE,
     Abstract,
@@ -156,41 +163,41 @@ def _clear(low: Lowering, ref: ListRef) -> Abstract:
 
 
 def _get(low: Lowering, ref: DictRef, key: Abstract, default: Abstract = NONE) -> Abstract:
-    key = containers.known_key(key)
+    key = subscripts.known_key(key)
     contents = low.contents(ref)
     if isinstance(contents, Entries) and isinstance(key, Static):
         found = contents.get(key.value)
         return default if found is None else found
     present = expressions.truth(low, containers.contains(low, ref, key))
-    read = partial(containers.get_item, low, ref, key)
+    read = partial(subscripts.get_item, low, ref, key)
     if isinstance(present, bool):
         return read() if present else default
     return choose(low, present, read, lambda: default)
 
 
 def _setdefault(low: Lowering, ref: DictRef, key: Abstract, default: Abstract = NONE) -> Abstract:
-    key = containers.known_key(key)
+    key = subscripts.known_key(key)
     contents = low.contents(ref)
     if isinstance(contents, Entries) and isinstance(key, Static):
         found = contents.get(key.value)
         if found is None:
-            containers.set_item(low, ref, key, default)
+            subscripts.set_item(low, ref, key, default)
             return default
         return found
     present = expressions.truth(low, containers.contains(low, ref, key))
     if not isinstance(present, bool):
         if isinstance(default, (ListRef, DictRef, TupleRef)):
             low.refuse(*refusal("changing keys"), kind=NeedsUnroll)
-        branch(low, present, lambda: None, partial(containers.set_item, low, ref, key, default))
+        branch(low, present, lambda: None, partial(subscripts.set_item, low, ref, key, default))
     elif not present:
-        containers.set_item(low, ref, key, default)
-    return containers.get_item(low, ref, key)
+        subscripts.set_item(low, ref, key, default)
+    return subscripts.get_item(low, ref, key)
 
 
 def _dict_pop(
     low: Lowering, ref: DictRef, key: Abstract, default: Abstract | None = None
 ) -> Abstract:
-    key = containers.known_key(key)
+    key = subscripts.known_key(key)
     contents = low.contents(ref)
     if isinstance(contents, Entries) and isinstance(key, Static):
         found = contents.get(key.value)
@@ -198,7 +205,7 @@ def _dict_pop(
             if default is None:
                 low.raise_known(KeyError(key.value))
             return default
-        containers.delete_item(low, ref, key)
+        subscripts.delete_item(low, ref, key)
         return found
     if isinstance(contents, Entries) and not contents.keys and default is not None:
         return default
@@ -217,14 +224,14 @@ def _dict_update(
     with low.bit_by_bit():
         pairs = [] if other is None else containers.entries(low, other)
         for key, value in [*pairs, *named.items()]:
-            containers.set_item(low, ref, Static(key), value)
+            subscripts.set_item(low, ref, Static(key), value)
     return NONE
 
 
 def values_list(low: Lowering, ref: DictRef) -> ListRef:
     """The values of a run-time dict."""
     return comprehensions.transform(
-        low, containers.keys_of(low, ref), partial(containers.get_item, low, ref)
+        low, containers.keys_of(low, ref), partial(subscripts.get_item, low, ref)
     )
 
 

@@ -13,7 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from srcad.frontend import calls, comprehensions, containers, expressions, iterators, methods
+from srcad.frontend import (
+    calls,
+    comprehensions,
+    containers,
+    expressions,
+    iterators,
+    methods,
+    subscripts,
+)
 from srcad.frontend.abstract import (
     FALSE,
     NONE,
@@ -176,7 +184,7 @@ def _permuted_list(low: Lowering, listed: ListRef, key: Abstract, backward: bool
     """A list of run-time length in the order of a key, or of the parts of its items."""
     order = _order_of_list(low, listed, key, backward)
     indices = containers.wrap(low, low.builder.apply(np.ndarray.tolist, order))
-    picked = comprehensions.transform(low, indices, partial(containers.get_item, low, listed))
+    picked = comprehensions.transform(low, indices, partial(subscripts.get_item, low, listed))
     found = low.contents(picked)
     assert isinstance(found, (Items, Held))
     return found
@@ -223,7 +231,7 @@ def _columns_of_list(low: Lowering, keys: ListRef) -> list[Atom]:
 
 
 def _component(low: Lowering, place: Static, item: Abstract) -> Abstract:
-    return containers.get_item(low, item, place)
+    return subscripts.get_item(low, item, place)
 
 
 # ---- minimum and maximum
@@ -299,7 +307,7 @@ def _of_list(low: Lowering, function: Any, listed: ListRef, key: Abstract) -> Ab
     else:
         found = apply(np.argmax if function is max else np.argmin, low.peek(keys))
     index = low.builder.apply_typed(int, (found,), INT)
-    return containers.get_item(low, listed, index)
+    return subscripts.get_item(low, listed, index)
 
 
 def _by_key(

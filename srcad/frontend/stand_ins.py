@@ -164,9 +164,7 @@ class Held:
         return self.copy()
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, tuple(STAND_INS)):
-            return self._held == dict(other.items())
-        return self._held == other
+        return isinstance(other, dict) and self._held == dict(other.items())
 
     def __len__(self) -> int:
         return len(self._held)

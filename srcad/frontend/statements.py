@@ -22,6 +22,7 @@ from srcad.frontend import (
     iteration,
     iterators,
     operators,
+    subscripts,
 )
 from srcad.frontend.abstract import (
     NONE,
@@ -231,7 +232,7 @@ def assign(low: Lowering, target: Any, value: Abstract) -> None:
             assign_all(low, elts, value)
         case gast.Subscript(value=obj, slice=index):
             container = expressions.evaluate(low, obj)
-            containers.set_item(low, container, expressions.evaluate_index(low, index), value)
+            subscripts.set_item(low, container, expressions.evaluate_index(low, index), value)
         case gast.Attribute(value=obj, attr=name):
             attributes.set_attribute(low, expressions.evaluate(low, obj), name, value)
         case _:
@@ -276,11 +277,11 @@ def assign_ends(low: Lowering, elts: list[Any], star: int, value: Abstract) -> N
     require(low, expressions.truth(low, enough), error)
     for k, elt in enumerate(elts):
         if k == star:
-            middle = containers.get_item(low, value, Static(slice(star, -after if after else None)))
+            middle = subscripts.get_item(low, value, Static(slice(star, -after if after else None)))
             assign(low, elt.value, containers.to_list(low, middle))
         else:
             assign(
-                low, elt, containers.get_item(low, value, Static(k if k < star else k - len(elts)))
+                low, elt, subscripts.get_item(low, value, Static(k if k < star else k - len(elts)))
             )
 
 
@@ -316,12 +317,12 @@ def augment(low: Lowering, target: Any, op: Any, node: Any) -> None:
                 else:
                     arrays.augment(low, container, op, place, value)
                 return
-            current = containers.get_item(low, container, where)
+            current = subscripts.get_item(low, container, where)
             value = expressions.evaluate(low, node)
             fresh = isinstance(container, ObjectRef) and container.cls is elements.Flat
             found = (expressions.binary if fresh else augmented)(low, op, current, value)
             if found is not current or not isinstance(container, (ListRef, DictRef)):
-                containers.set_item(low, container, where, found)
+                subscripts.set_item(low, container, where, found)
         case gast.Attribute(value=obj, attr=name):
             owner = expressions.evaluate(low, obj)
             current = attributes.get_attribute(low, owner, name)
@@ -356,7 +357,7 @@ def delete(low: Lowering, target: Any) -> None:
             low.state[key] = Poison(f"{name} has been deleted", "use it before the del statement")
         case gast.Subscript(value=obj, slice=index):
             container = expressions.evaluate(low, obj)
-            containers.delete_item(low, container, expressions.evaluate_index(low, index))
+            subscripts.delete_item(low, container, expressions.evaluate_index(low, index))
         case gast.Tuple(elts=elts):
             for elt in elts:
                 delete(low, elt)
