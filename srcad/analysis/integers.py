@@ -100,8 +100,11 @@ class Facts:
         if isinstance(atom, Literal):
             whole = isinstance(atom.value, int)
             return Affine(int(atom.value)) if whole else self.symbol(atom)
-        if isinstance(atom.type, Number) and isinstance(atom.type.size, Dim):
-            return self._of_dim(atom.type.size)
+        if isinstance(atom.type, Number) and (size := atom.type.size) is not None:
+            # what else an integer has the size of, it may be less than
+            named = isinstance(size.base, str) and size.drop <= _SMALLEST
+            if named or (isinstance(size.base, Value) and not size.drop):
+                return self._of_dim(size)
         op = self.made.get(atom)
         if op is not None and not op.keywords:
             found = self._made_form(op)

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from srcad import runtime
+from srcad.ir import linear
 from srcad.ir.core import (
     Accumulate,
     Apply,
@@ -44,6 +45,7 @@ from srcad.ir.core import (
 from srcad.ir.folding import fold_literals, fold_ufunc
 from srcad.ir.infer import atom_type, result_type
 from srcad.ir.known import number_kind, without_ellipsis
+from srcad.ir.linear import Linear
 from srcad.ir.numbers import (
     in_floats,
     is_narrow,
@@ -72,6 +74,9 @@ from srcad.ir.types import (
 from srcad.ir.walk import map_atoms, overwritten, renaming, results
 
 ZERO, ONE = Literal(0.0), Literal(1.0)
+
+_COUNTING = frozenset({operator.add, operator.sub, operator.mul, operator.floordiv})
+"""What makes integers of integers that are sums, or terms of sums."""
 
 MATH: dict[Callable[..., Any], Callable[..., Any]] = {
     getattr(np, name): getattr(math, other)
@@ -243,13 +248,17 @@ class Builder:
         keywords: tuple[tuple[str, Atom], ...] = (),
     ) -> Type:
         """The type of a call's result, in this builder's view of NumPy scalars."""
-        kind = result_type(callee, args, keywords)
+        sizes = args if callee in _COUNTING else tuple(map(self._as_size, args))
+        kind = result_type(callee, sizes, keywords)
         if kind == NumPyScalar("float64") and any(map(is_narrow, args)):
             return kind  # beside float32 it is not the Python float it stands for
         if callee in (np.array, np.asarray):
             kind = self._counted(kind, args[0])
         elif callee is operator.getitem and isinstance(kind, Array) and None in (kind.dims or ()):
             kind = self._sliced(kind, *args)
+        elif callee is np.arange and not keywords and list(map(_is_integer, args)) == [True, True]:
+            size = linear.to_size(self.count(args[1]) - self.count(args[0]))
+            kind = Array("int64", (size,))
         return kind if self.exact else scalars_as_python(kind)
 
     def _counted(self, kind: Type, items: Atom) -> Type:
@@ -285,25 +294,53 @@ class Builder:
         return Array(kind.dtype, (*found, *sizes))
 
     def _piece(self, whole: Size, part: Atom) -> Size:
-        made = self.origin(part)
-        if whole is None or made is None or made.callee is not slice or len(made.args) != 3:
+        made, total = self.origin(part), linear.of_size(whole)
+        if total is None or made is None or made.callee is not slice or len(made.args) != 3:
             return None
-        start, stop, step = made.args
+        first, last, step = made.args
         if not isinstance(step, Literal) or step.value not in (None, 1):
             return None
-        return Dim(Piece(whole, self._end(start) or (None, 0), self._end(stop)))
+        start = linear.constant(0) if _is_none(first) else self.count(first)
+        stop = None if _is_none(last) else self.count(last)
+        inside = linear.cut(total, start, total if stop is None else stop)
+        return Dim(Piece(whole, start, stop)) if inside is None else linear.to_size(inside)
 
-    def _end(self, atom: Atom) -> tuple[Value | None, int] | None:
-        """An integer as a value and a number that is added; None for None."""
+    def _as_size(self, atom: Atom) -> Atom:
+        """An integer that arithmetic has made, with what it is as a size."""
+        op = self.origin(atom) if _is_integer(atom) else None
+        total = None if op is None else self.sum_of(op.callee, op.args)
+        if total is None:
+            return atom
+        size = linear.to_size(total)
+        return Value("", Number("int", size)) if isinstance(size, Dim) else atom
+
+    def count(self, atom: Atom, depth: int = 4) -> Linear:
+        """An integer in terms of others."""
         if isinstance(atom, Literal):
-            return None if atom.value is None else (None, atom.value)
+            return linear.constant(atom.value)
+        size = atom.type.size if isinstance(atom.type, Number) else None
+        if size is not None and isinstance(size.base, str):
+            exactly = linear.of_size(size)
+            if exactly is not None and exactly != linear.term(size):
+                return exactly
         op = self.origin(atom)
-        if op is not None and op.callee in (operator.add, operator.sub):
-            left, right = op.args
-            if isinstance(left, Value) and isinstance(right, Literal) and type(right.value) is int:
-                root, more = self._end(left) or (left, 0)
-                return root, more + (right.value if op.callee is operator.add else -right.value)
-        return atom, 0
+        found = None if op is None or not depth else self.sum_of(op.callee, op.args, depth - 1)
+        return linear.term(atom) if found is None else found
+
+    def sum_of(
+        self, callee: Callable[..., Any], args: tuple[Atom, ...], depth: int = 4
+    ) -> Linear | None:
+        """What arithmetic makes of integers, in terms of others; None if it is not such."""
+        if callee not in _COUNTING or len(args) != 2 or not all(map(_is_integer, args)):
+            return None
+        x, y = (self.count(a, depth) for a in args)
+        if callee is operator.add:
+            return x + y
+        if callee is operator.sub:
+            return x - y
+        if callee is operator.mul:
+            return linear.product(x, y)
+        return linear.quotient(x, y.number) if not y.terms and y.number > 0 else None
 
     def effect(
         self, callee: Callable[..., Any], *args: Atom, result: Value | None = None, **keywords: Atom
@@ -575,6 +612,16 @@ class _At:
 
     def __exit__(self, *error: object) -> None:
         self.builder.loc = self.before
+
+
+def _is_integer(atom: Atom) -> bool:
+    if isinstance(atom, Literal):
+        return type(atom.value) is int
+    return isinstance(atom.type, Number) and atom.type.kind == "int"
+
+
+def _is_none(atom: Atom) -> bool:
+    return isinstance(atom, Literal) and atom.value is None
 
 
 def _expression_key(

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from srcad import runtime
+from srcad.ir import linear
 from srcad.ir.core import Atom, Literal, Value, hashable, literal_key
 from srcad.ir.known import (
     atom_type,
@@ -80,7 +81,10 @@ def result_type(
     if callee in _ARITHMETIC or isinstance(callee, np.ufunc):
         args = tuple(map(_present, args))  # None has no arithmetic: what gets here is there
     atoms = (*args, *(a for _, a in keywords))
-    return _with_outcomes(_remembered_type(callee, args, keywords, atoms), callee, atoms)
+    kind = _remembered_type(callee, args, keywords, atoms)
+    if callee in (np.reshape, np.ndarray.reshape):
+        return _with_sizes_of(kind, reshaped_type(*args))
+    return _with_outcomes(kind, callee, atoms)
 
 
 _BY_SIZES: dict[Callable[..., Any], int] = {
@@ -146,6 +150,8 @@ def _remembered_type(
     known = _memo.get(key)
     if known is None:
         found = _type_of_call(callee, args, keywords, atoms)
+        if not all(base in bases for base in bases_of(found)):
+            return found  # with sizes that are made of others
         known = _memo[key] = with_bases(found, lambda base: bases.index(base))
     return with_bases(known, lambda number: bases[number])  # type: ignore[call-overload]  # an int
 
@@ -183,6 +189,14 @@ def _type_of_call(
     if found == UNKNOWN:
         found = _guess_sizes(callee, args, keywords)
     return found
+
+
+def _with_sizes_of(kind: Type, other: Type) -> Type:
+    """The type with those sizes of another that it does not have itself."""
+    mine, more = dims_of(kind), dims_of(other)
+    if not isinstance(kind, Array) or mine is None or more is None or len(mine) != len(more):
+        return kind
+    return Array(kind.dtype, tuple(m if s is None else s for s, m in zip(mine, more, strict=True)))
 
 
 def _present(atom: Atom) -> Atom:
@@ -417,7 +431,7 @@ def _agreements(kinds: list[Type]) -> Iterator[Callable[[Size], Size]]:
 
 def _is_own(size: Size) -> bool:
     """Whether a size is named after nothing but itself."""
-    return isinstance(size, Dim) and isinstance(size.base, (Value, Piece)) and not size.drop
+    return isinstance(size, Dim) and not isinstance(size.base, (str, Outcome)) and not size.drop
 
 
 def _named_sizes(kind: Type) -> list[Size]:
@@ -474,8 +488,8 @@ def without_later_names(kind: Type, since: int) -> Type:
             case Dim(base=base):
                 return is_later(base)
             case Piece(whole=whole, start=start, stop=stop):
-                return any(map(is_later, (whole, *start, *(stop or ()))))
-        return False
+                return any(map(is_later, (whole, start, stop)))
+        return any(map(is_later, linear.parts(part)))
 
     return map_sizes(kind, lambda size: None if is_later(size) else size)
 
@@ -516,6 +530,13 @@ def memo_key(
             parts.append(with_bases(atom.type, numbered))
     key = tuple(parts)
     return (key, bases) if hashable(key) else None
+
+
+def bases_of(kind: Type) -> list[object]:
+    """What the sizes of a type are named after."""
+    found: list[object] = []
+    with_bases(kind, lambda base: found.append(base) or base)  # type: ignore[func-returns-value]
+    return found
 
 
 def with_bases(kind: Type, renamed: Callable[[object], object]) -> Type:

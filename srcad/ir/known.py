@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from srcad import runtime
-from srcad.ir import core
+from srcad.ir import core, linear
 from srcad.ir.core import Atom, Literal, Value, hashable
 from srcad.ir.types import (
     BOOL,
@@ -35,6 +35,7 @@ from srcad.ir.types import (
     Number,
     NumPyScalar,
     Opaque,
+    Piece,
     Size,
     TupleType,
     Type,
@@ -70,8 +71,10 @@ def _item_type(atom: Atom) -> Type:
     return kind
 
 
-def _split_type(array: Atom, sections: Atom, axis: Atom | None = None) -> Type | None:
-    """The parts of an array whose size no example may fit."""
+def _split_type(
+    array: Atom, sections: Atom, axis: Atom | None = None, *, even: bool = True
+) -> Type | None:
+    """The parts of an array whose size no example may fit; of ``even`` ones it is the same."""
     kind, along = atom_type(array), 0 if axis is None else getattr(axis, "value", None)
     if not isinstance(kind, Array) or kind.dims is None or not isinstance(sections, Literal):
         return None
@@ -80,10 +83,17 @@ def _split_type(array: Atom, sections: Atom, axis: Atom | None = None) -> Type |
     if not -len(kind.dims) <= along < len(kind.dims):
         return None
     dims: list[Size] = list(kind.dims)
-    dims[along] = None
     many = sections.value
+    whole = linear.of_size(dims[along])
+    dims[along] = None
+    if even and isinstance(many, int) and many > 0 and whole is not None:
+        dims[along] = linear.to_size(linear.quotient(whole, many))
     count = many if isinstance(many, int) else len(many) + 1
     return TupleType((Array(kind.dtype, tuple(dims)),) * count, list)
+
+
+def _array_split_type(array: Atom, sections: Atom, axis: Atom | None = None) -> Type | None:
+    return _split_type(array, sections, axis, even=False)
 
 
 def _split_along(axis: int) -> Callable[[Atom, Atom], Type | None]:
@@ -122,6 +132,12 @@ def _len_type(obj: Atom) -> Type:
     return Number("int", dims[0]) if dims and isinstance(dims[0], Dim) else INT
 
 
+def _size_type(obj: Atom, *axis: Atom) -> Type:
+    """Of arrays of one axis it is their length."""
+    dims = dims_of(atom_type(obj)) or ()
+    return _len_type(obj) if len(dims) == 1 and not axis else INT
+
+
 def reshaped_type(a: Atom, *shape: Atom) -> Type:
     """To sizes that no sample happens to have."""
     kind = atom_type(a)
@@ -139,7 +155,26 @@ def reshaped_type(a: Atom, *shape: Atom) -> Type:
         if not isinstance(k, Number) or k.kind != "int":
             return UNKNOWN
         dims.append(k.size if value is None else value if value >= 0 else None)
+    if known.count(-1) == 1:
+        dims[known.index(-1)] = _left_over(kind.dims, dims)
     return Array(kind.dtype, tuple(dims))
+
+
+def _left_over(old: tuple[Size, ...] | None, new: list[Size]) -> Size:
+    """The size that a -1 stands for in the shape that an array is brought to."""
+    total, known = linear.constant(1), 1
+    for size in old or (None,):
+        count = linear.of_size(size)
+        if count is None:
+            return None
+        total = linear.product(total, count)
+    for size in (s for s in new if s is not None):
+        if not isinstance(size, int):
+            return None
+        known *= size
+    if known <= 0 or new.count(None) != 1:
+        return None
+    return linear.to_size(linear.quotient(total, known))
 
 
 def _squeezed_type(a: Atom, axis: Atom | None = None) -> Type | None:
@@ -211,7 +246,7 @@ def _broadcast_size(one: Size, other: Size) -> Size:
 
 
 def _concatenated_type(arrays: Atom, axis: Atom | None = None) -> Type | None:
-    """Where a number completes a size that has been cut: one more than `n - 1` is `n`."""
+    """Where one size is not a number: one more than `n - 1` is `n`."""
     parts, along = atom_type(arrays), 0 if axis is None else getattr(axis, "value", None)
     if not isinstance(parts, TupleType) or not isinstance(along, int):
         return None
@@ -224,13 +259,11 @@ def _concatenated_type(arrays: Atom, axis: Atom | None = None) -> Type | None:
     named = [d for d in sizes if not isinstance(d, int)]
     if any(s != shapes[0] for s in shapes) or len(named) != 1:
         return None
-    cut = named[0]
-    if not isinstance(cut, Dim) or not isinstance(cut.base, str):
-        return None
-    if not more <= cut.drop <= SMALLEST:
+    cut = linear.of_size(named[0])
+    if cut is None:
         return None
     dims = shapes[0]
-    dims.insert(along % (len(dims) + 1), Dim(cut.base, cut.drop - more))
+    dims.insert(along % (len(dims) + 1), linear.to_size(cut + linear.constant(more)))
     return Array(np.result_type(*(str(k.dtype) for k in kinds)).name, tuple(dims))
 
 
@@ -340,18 +373,21 @@ def _cut(size: Size, part: slice) -> Size:
         return len(range(*part.indices(size)))
     if size is None:
         size = Dim(None)
-    smallest = SMALLEST if isinstance(size.base, str) else 0
+    smallest = SMALLEST if isinstance(size.base, str) else min(size.drop, 0)
     ends = [abs(end) for end in (part.start, part.stop) if end is not None]
-    far = 2 * (sum(ends) + abs(part.step or 1) + size.drop) + 10
+    far = 2 * (sum(ends) + abs(part.step or 1) + abs(size.drop)) + 10
     turns = [n + size.drop for n in (0, *ends, sum(ends))]
     tried = {n + step for n in (smallest, *turns, far) for step in (-1, 0, 1)}
     found = {n: len(range(*part.indices(max(n - size.drop, 0)))) for n in tried if n >= smallest}
     if len({*found.values(), len(range(*part.indices(2 * far)))}) == 1:
         return found[far]
     drop = far - found[far]
-    if size.base is not None and all(max(n - drop, 0) == cut for n, cut in found.items()):
+    if size.base is None:
+        return None
+    if all(max(n - drop, 0) == cut for n, cut in found.items()):
         return Dim(size.base, drop)
-    return None
+    start, stop = (None if e is None else linear.constant(e) for e in (part.start, part.stop))
+    return Dim(Piece(size, start, stop, part.step or 1))
 
 
 def _arange_type(*args: Atom) -> Type | None:
@@ -642,7 +678,7 @@ _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
     np.ndarray.view: _view_type,
     np.generic.view: _view_type,
     np.split: _split_type,
-    np.array_split: _split_type,
+    np.array_split: _array_split_type,
     np.vsplit: _split_along(0),
     np.hsplit: _split_along(1),
     np.dsplit: _split_along(2),
@@ -659,6 +695,8 @@ _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
     operator.pow: _pow_type,
     builtins.pow: lambda x, y, mod=None: _pow_type(x, y) if mod is None else INT,
     builtins.len: _len_type,
+    np.size: _size_type,
+    np.ndarray.size: _size_type,
     builtins.float: _always(FLOAT),
     builtins.int: _always(INT),
     builtins.bool: _always(BOOL),
@@ -710,6 +748,9 @@ _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
 }
 
 
+_BY_AXIS = (_split_type, _array_split_type, _concatenated_type, _unstack_type)
+
+
 def known_type(
     callee: Callable[..., Any], args: tuple[Atom, ...], keywords: tuple[tuple[str, Atom], ...]
 ) -> Type | None:
@@ -718,9 +759,7 @@ def known_type(
     if known and callee in _ARITHMETIC and (real := _real_type(args)) is not None:
         return real
     rule = _RULES.get(callee) if known else None
-    if rule in (_split_type, _concatenated_type, _unstack_type) and [
-        name for name, _ in keywords
-    ] == ["axis"]:
+    if rule in _BY_AXIS and [name for name, _ in keywords] == ["axis"]:
         return rule(*args, axis=keywords[0][1])
     if rule is None or (keywords and rule not in (_cross_type, _sorted_type)):
         return None

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from srcad.ir.core import Atom, Value
+from srcad.ir.linear import is_natural_term
 from srcad.ir.types import (
     OBJECT,
     SMALLEST,
@@ -25,8 +26,6 @@ from srcad.ir.types import (
     Number,
     NumPyScalar,
     Opaque,
-    Outcome,
-    Piece,
     Size,
     TupleType,
     Type,
@@ -78,22 +77,25 @@ class Examples:
                 return 1 if self.number >= 2 else self.base(object())
 
     def base(self, base: object) -> int:
+        if isinstance(base, Dim):
+            return self.size(base)
         if base not in self.sizes and self.number == _LEAST:
-            self.sizes[base] = SMALLEST if isinstance(base, str) else 0
+            natural = SMALLEST if isinstance(base, str) else 0
+            self.sizes[base] = natural if is_natural_term(base) else -1
         if base not in self.sizes:
             count = len(self.sizes)
-            self.sizes[base] = ((7, 11, 19, 29, 41), (13, 23, 31, 43, 59), (6, 5, 4, 3, 2))[
-                self.number
-            ][count % 5] + 60 * (count // 5)
+            first = ((7, 11, 19, 29, 41), (13, 23, 31, 43, 59), (6, 5, 4, 3, 2))[self.number]
+            # no two differ by the same in all sets
+            self.sizes[base] = first[count % 5] + (60, 67, 71)[self.number] * (count // 5)
         return self.sizes[base]
 
     def integer(self, value: Value) -> int:
         base = value.type.size if isinstance(value.type, Number) and value.type.size else Dim(value)
-        if self.number == _LEAST:
+        if self.number == _LEAST or isinstance(base.base, Dim):
             return self.size(base)
         if base.base not in self.sizes:
             self.integers += 1  # no two differ by the same in all sets
-            self.sizes[base.base] = (1, 2, 70)[self.number] + base.drop
+            self.sizes[base.base] = (1, 2, 70)[self.number] + abs(base.drop)
             self.sizes[base.base] += self.integers * (1, 2, 3)[self.number]
         return max(self.sizes[base.base] - base.drop, 0)
 
@@ -234,8 +236,6 @@ def _common_size(sizes: list[tuple[Examples, int]]) -> Size:
         return sizes[0][1]
     for base in sizes[0][0].sizes:
         drop = sizes[0][0].sizes[base] - sizes[0][1]
-        if drop >= 0 and all(
-            base in e.sizes and max(e.sizes[base] - drop, 0) == size for e, size in sizes
-        ):
-            return Dim(base, drop) if isinstance(base, (str, Value, Piece, Outcome)) else None
+        if all(base in e.sizes and max(e.sizes[base] - drop, 0) == size for e, size in sizes):
+            return None if type(base) is object else Dim(base, drop)
     return None

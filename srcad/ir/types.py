@@ -21,7 +21,9 @@ class Dim:
     ``base`` is the name of an argument's size, or the ``Value`` of a run-time integer: of one in
     the program, or of one that nothing computes, which is how a size of a loop variable is named
     (see ``infer.name_sizes``), or the ``Piece`` that a slice has of another size, or the
-    ``Outcome`` of a call.  Two sizes are proven equal exactly when their ``Dim`` are.
+    ``Outcome`` of a call, or a sum of such (see ``ir.linear``), or a ``Dim`` that more is added to.
+    ``drop`` is negative where something is.  Two sizes are proven equal exactly when their ``Dim``
+    are.
     """
 
     base: object
@@ -29,7 +31,7 @@ class Dim:
 
     def __str__(self) -> str:
         name = self.base if isinstance(self.base, str) else "?"
-        return f"{name}-{self.drop}" if self.drop else f"{name}"
+        return f"{name}{-self.drop:+}" if self.drop else f"{name}"
 
 
 class LongAxis(str):
@@ -48,15 +50,16 @@ LONG = 1024
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """How much of an axis a slice has whose ends are found at run time: ``x[k + 1:]``.
+    """How much of an axis a slice has, where no sum says it: ``x[k + 1:]``, ``x[::2]``.
 
-    An end is a ``Value``, or None, and the number that is added to it.
+    An end is an ``ir.linear.Linear`` or None.
     """
 
     whole: object
     """The size of the axis."""
-    start: tuple[object, int]
-    stop: tuple[object, int] | None
+    start: object
+    stop: object
+    step: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,6 @@ def rules_joins_grad(x, y, c):
     x_bar = x_bar + T[0]
     # line 352: joined = np.concatenate((x, y))
     split = np.split(c, [len(x)])
-    x_bar = x_bar + split[0]
+    x_bar += split[0]
     y_bar = y_bar + split[1]
     return x_bar, y_bar

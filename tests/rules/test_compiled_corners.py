@@ -209,11 +209,11 @@ def polynomial(c):
     return np.poly1d(c)(2.0)
 
 
-def polynomial_object(c):
-    return np.polynomial.Polynomial(c)(2.0)
+def written_number(c):
+    return float(str(np.sum(c)))
 
 
-@pytest.mark.parametrize("f", [polynomial, polynomial_object])
+@pytest.mark.parametrize("f", [polynomial, written_number])
 def test_what_an_object_hides_is_refused_and_not_zero(f):
     c = np.array([1.0, 2.0, 3.0])
     for derive in (srcad.grad(f), srcad.jacfwd(f), lambda c: srcad.jvp(f, (c,), (c,))):

@@ -383,7 +383,7 @@ def match_on_a_shape(x):
             return np.sum(x**2) * n * m
 
 
-@case((1.3, "Linear "), (1.3, "cubic"), tags="scalar")
+@case((1.3, "Linear "), (1.3, "cubic"))
 def by_the_name_of_a_kind(x, kind):
     kind = kind.strip().lower()
     if kind.startswith("lin"):

@@ -139,7 +139,7 @@ def _takes(definition: Callable[..., Any], name: str) -> bool:
 
 
 def _known_sizes(op: Apply) -> tuple[int | None, ...] | None:
-    """The sizes of the first argument that are known: those with a name are more than 1."""
+    """The sizes of the first argument that are known: those of arguments are more than 1."""
     kind = atom_type(op.args[0])
     if not isinstance(kind, Array) or kind.dims is None:
         return None
@@ -148,5 +148,5 @@ def _known_sizes(op: Apply) -> tuple[int | None, ...] | None:
 
 def _known_size(size: Size) -> int | None:
     if isinstance(size, Dim):
-        return None if size.drop else SMALLEST
+        return SMALLEST if isinstance(size.base, str) and size.drop <= 0 else None
     return size
