@@ -13,6 +13,7 @@ from srcad.ir.core import Literal, make_tuple
 from srcad.ir.linear import Linear, Product, Quotient
 from srcad.ir.types import INT, Array, Dim, Number, Piece
 
+X = np.linspace(0.1, 1.1, 6)
 N, M = linear.term("n"), linear.term("m")
 
 
@@ -177,6 +178,10 @@ def sums_from_zero(x, n):
     return np.sum((c[1:] - c[:-1]) * x)
 
 
+def differences_from_zero(x, n):
+    return np.sum(np.diff(np.concatenate([[0.0], x])) * x)
+
+
 def thirds(x, n):
     a, b, c = np.split(x, 3)
     return np.sum(a * b * np.sin(c))
@@ -201,7 +206,12 @@ def numbered(x, n):
     [
         (grid, 0.5),
         (inner_points, 0.5),
-        *((f, np.linspace(0.1, 1.1, 6)) for f in (sums_from_zero, thirds, rows, halves, numbered)),
+        (sums_from_zero, X),
+        (differences_from_zero, X),
+        (thirds, X),
+        (rows, X),
+        (halves, X),
+        (numbered, X),
     ],
 )
 def test_nothing_is_unbroadcast(f, x):

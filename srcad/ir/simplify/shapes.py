@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from srcad import runtime
+from srcad.ir import linear
 from srcad.ir.core import (
     Apply,
     Atom,
@@ -22,11 +23,11 @@ from srcad.ir.infer import atom_type
 from srcad.ir.numbers import number_of
 from srcad.ir.simplify.shortcuts import leading_axes, new_axes, total
 from srcad.ir.types import (
-    SMALLEST,
     Array,
     Dim,
     ListType,
     Number,
+    TupleType,
     dims_of,
     dtype_of,
     same_shape,
@@ -72,6 +73,9 @@ def simplify_shape(b: Builder, x: Atom) -> Atom | None:
     dims = dims_of(atom_type(x))
     if dims is not None and all(isinstance(d, int) for d in dims):
         return Literal(dims)
+    kind = atom_type(x)
+    if isinstance(kind, TupleType) and all(dims_of(k) == () for k in kind.items):
+        return Literal((len(kind.items),))  # of numbers
     root = shape_root(b, x)
     return b.apply(np.shape, root) if root is not x else None
 
@@ -141,8 +145,10 @@ def simplify_greater(b: Builder, x: Atom, y: Atom) -> Atom | None:
     number, kind = number_of(x), atom_type(y)
     if number is None or not isinstance(kind, Number) or not isinstance(kind.size, Dim):
         return None
-    least = SMALLEST if isinstance(kind.size.base, str) else 0
-    return Literal(False) if number <= max(least - kind.size.drop, 0) else None
+    size = linear.of_size(kind.size)
+    if size is None or type(number) is not int:
+        return None
+    return Literal(False) if linear.is_natural(size - linear.constant(number)) else None
 
 
 def simplify_fitted(b: Builder, x: Atom, n: Atom, axis: Atom) -> Atom | None:
@@ -160,9 +166,12 @@ def simplify_fitted(b: Builder, x: Atom, n: Atom, axis: Atom) -> Atom | None:
 def simplify_equal(b: Builder, x: Atom, y: Atom) -> Atom | None:
     """Sizes that types prove to be the same."""
     one, other = atom_type(x), atom_type(y)
-    if isinstance(one, Number) and isinstance(other, Number) and one.size is not None:
-        return Literal(True) if one.size == other.size else None
-    return None
+    if not isinstance(one, Number) or not isinstance(other, Number) or one.size is None:
+        return None
+    # below 0 an integer is not what it is as a size
+    named = isinstance(one.size.base, Value) and not one.size.drop
+    exact = named or linear.of_size(one.size) != linear.term(one.size)
+    return Literal(True) if one.size == other.size and exact else None
 
 
 def simplify_len(b: Builder, x: Atom) -> Atom | None:
