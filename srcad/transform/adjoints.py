@@ -113,7 +113,9 @@ class Adjoints:
             return state
         b = self.builder
         hint = spaces.value_hint(value, "_bar")
-        if rank(value.type) == 0:  # NumPy's arithmetic makes numbers of arrays without axes
+        if spaces.may_be_missing(b, value):  # so may be what has arrived
+            copy = b.apply_typed(runtime.copied, (state,), value.type, hint)
+        elif rank(value.type) == 0:  # NumPy's arithmetic makes numbers of arrays without axes
             copy = b.apply_typed(np.array, (state,), value.type, hint)
         else:
             full, in_order = spaces.spread(b, state, value), value in self.in_order

@@ -531,3 +531,20 @@ def comparison_of_arrays_of_unknown_rank(v, y):
 def vectorized(x, scale):
     bent = np.vectorize(lambda s, t: s * t * t if s > 0 else t * math.sin(s))
     return bent(x, scale)
+
+
+class Holder:
+    def __init__(self, held):
+        self.held = held
+
+
+@case((np.array([-0.2, 0.38, -0.25]), np.array([-0.78, -1.34, -0.76])))
+def object_made_by_a_loop_in_a_branch(m, x):
+    u = x * 1.0
+    u[0] = 0.5
+    if m[0] < 5:
+        for i in range(3):
+            m[i] += m[-1] * u[0]
+            holder = Holder(u)
+            u = np.cos(holder.held * x)
+    return np.sum(m * m * m) + np.sum(u * x)
