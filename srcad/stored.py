@@ -350,8 +350,11 @@ class _References:
             root = ["argument", access.root.number]
         else:
             root = self.to(access.root)
-        steps = []
+        steps: list[list[Any]] = []
         for step in access.steps:
+            if isinstance(step, ways.Times):
+                steps.append(["Times", [step.count, self.way(step.other)]])
+                continue
             key = step.key if isinstance(step, (ways.Item, ways.Size)) else step.name
             if type(key) not in (int, str):
                 raise _Unknown
@@ -388,8 +391,14 @@ def _way(described: list[Any], primal: Any, args: tuple[Any, ...]) -> Access:
         start: Any = Argument(root[1])
     else:
         start = _resolve(root, primal, args)
-    made = tuple(getattr(ways, kind)(key) for kind, key in steps)
-    return Access(start, made)
+    made: list[ways.Step] = []
+    for kind, key in steps:
+        if kind == "Times":
+            count, other = key
+            made.append(ways.Times(count, _way(other, primal, args)))
+        else:
+            made.append(getattr(ways, kind)(key))
+    return Access(start, tuple(made))
 
 
 # ---- entries

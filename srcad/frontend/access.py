@@ -70,7 +70,15 @@ class Size:
     """The axis."""
 
 
-Step = Attribute | Item | Member | Has | Global | Size
+@immutable
+class Times:
+    """Whether a number is so many times the one at another place."""
+
+    count: int
+    other: Access
+
+
+Step = Attribute | Item | Member | Has | Global | Size | Times
 
 
 @immutable
@@ -89,7 +97,10 @@ class Access:
         """The object that is there now; raises what Python raises if there is none."""
         found = args[self.root.number] if isinstance(self.root, Argument) else self.root
         for step in self.steps:
-            found = _take(found, step)
+            if isinstance(step, Times):
+                found = found == step.count * step.other.read(args)
+            else:
+                found = _take(found, step)
         return found
 
     def text(self, argument: Callable[[int], str], name_of: Callable[[Any], str]) -> str:
@@ -112,6 +123,8 @@ class Access:
                     found = f"{name_of(hasattr)}({found}, {name!r})"
                 case Size(key=axis):
                     found = f"{name_of(size)}({found}, {axis})"
+                case Times(count=count, other=other):
+                    found = f"({found} == {count} * {other.text(argument, name_of)})"
                 case Global(name=name) if hasattr(builtins, name):
                     known = name_of(getattr(builtins, name))
                     found = f"({found}[{name!r}] if {name!r} in {found} else {known})"
@@ -120,7 +133,7 @@ class Access:
         return found
 
 
-def _take(obj: Any, step: Step) -> Any:
+def _take(obj: Any, step: Attribute | Item | Member | Has | Global | Size) -> Any:
     match step:
         case Attribute(name=name):
             return getattr(obj, name)

@@ -51,6 +51,7 @@ from srcad.frontend.access import (
     Member,
     Size,
     Step,
+    Times,
 )
 from srcad.frontend.fence import refusal
 from srcad.frontend.lowering import Frame, Lowering, Session
@@ -102,6 +103,9 @@ class Capture:
     constant: bool
     """Whether the code is valid for this very object or constant, not for all of its kind."""
 
+
+_MOST_TIMES = 8
+"""How many times a size may be another one for that to be no accident."""
 
 current: ContextVar[Importer | None] = ContextVar("current", default=None)
 """The importer of the function being lowered: what rule bodies refer to, it refers to."""
@@ -174,6 +178,27 @@ class Importer:
         access, number = self.sized[size]
         self.captures["size", size] = Capture("size", access, None, number, True)
         return number
+
+    def count(self, whole: str, part: str) -> int | None:
+        """How many times a size is another one: the code is for arguments where that holds."""
+        if whole not in self.sized or part not in self.sized:
+            return None
+        (place, number), (other, unit) = self.sized[whole], self.sized[part]
+        times = number // unit
+        if number != times * unit or not 1 < times <= _MOST_TIMES:
+            return None
+        way = place.then(Times(times, other))
+        self.captures["times", whole, part] = Capture("size", way, None, True, True)
+        return times
+
+    def share(self, whole: str, by: int) -> str | None:
+        """The size that goes so many times into another one, if the arguments have it."""
+        if whole not in self.sized:
+            return None
+        names = {number: name for name, (_, number) in self.sized.items() if isinstance(name, str)}
+        number = self.sized[whole][1]
+        part = names.get(number // by)
+        return part if part is not None and self.count(whole, part) == by else None
 
     # ---- arguments
 

@@ -33,6 +33,7 @@ from srcad.frontend.scopes import Scope
 from srcad.ir import Block, Effect, Function, Literal, Loc, Try, Value, With
 from srcad.ir.build import Builder
 from srcad.ir.core import assert_true, check_bound, raise_error
+from srcad.ir.linear import relations
 from srcad.ir.types import Array
 from srcad.ir.walk import all_ops, results
 
@@ -190,7 +191,7 @@ def _lower_with(
         parameters.append(Parameter(name, value, example))
         session.given.add(value)
         abstract[name] = importer.argument(low, example, value, number)
-    token = current.set(importer)
+    token, known = current.set(importer), relations.set(importer)
     try:
         result = calls.call(
             low,
@@ -205,6 +206,7 @@ def _lower_with(
         packed = Literal(None)
     finally:
         current.reset(token)
+        relations.reset(known)
     captured = tuple(importer.captures.values())
     taken = {p.name for p in parameters}
     for capture in captured:

@@ -303,6 +303,10 @@ class Builder:
         start = linear.constant(0) if _is_none(first) else self.count(first)
         stop = None if _is_none(last) else self.count(last)
         inside = linear.cut(total, start, total if stop is None else stop)
+        if inside is None:
+            total = linear.related(total, (start,) if stop is None else (start, stop))
+            if total is not None:
+                inside = linear.cut(total, start, total if stop is None else stop)
         return Dim(Piece(whole, start, stop)) if inside is None else linear.to_size(inside)
 
     def _as_size(self, atom: Atom) -> Atom:
@@ -340,7 +344,7 @@ class Builder:
             return x - y
         if callee is operator.mul:
             return linear.product(x, y)
-        return linear.quotient(x, y.number) if not y.terms and y.number > 0 else None
+        return linear.share(x, y.number) if not y.terms and y.number > 0 else None
 
     def effect(
         self, callee: Callable[..., Any], *args: Atom, result: Value | None = None, **keywords: Atom

@@ -87,7 +87,7 @@ def _split_type(
     whole = linear.of_size(dims[along])
     dims[along] = None
     if even and isinstance(many, int) and many > 0 and whole is not None:
-        dims[along] = linear.to_size(linear.quotient(whole, many))
+        dims[along] = linear.to_size(linear.share(whole, many))
     count = many if isinstance(many, int) else len(many) + 1
     return TupleType((Array(kind.dtype, tuple(dims)),) * count, list)
 
@@ -174,7 +174,7 @@ def _left_over(old: tuple[Size, ...] | None, new: list[Size]) -> Size:
         known *= size
     if known <= 0 or new.count(None) != 1:
         return None
-    return linear.to_size(linear.quotient(total, known))
+    return linear.to_size(linear.share(total, known))
 
 
 def _squeezed_type(a: Atom, axis: Atom | None = None) -> Type | None:

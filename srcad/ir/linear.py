@@ -2,6 +2,7 @@
 
     n + 1  and  1 + n          one size, ``n + 1``
     x[:h]  where  h = n // 2   as long as h, since 2 h is at most n, the size of x
+    z[h:2 * h]                 as long as h, if the arguments show that z has 3 h items
 
 What is not a sum is a term of its own: a quotient, a product, an integer of the program.
 """
@@ -9,9 +10,25 @@ What is not a sum is a term of its own: a quotient, a product, an integer of the
 from __future__ import annotations
 
 from collections import Counter
+from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Protocol
 
 from srcad.ir.types import SMALLEST, Dim, Outcome, Piece, Size
+
+
+class Relations(Protocol):
+    """What holds between the sizes of the arguments; code that asks is for such arguments alone."""
+
+    def count(self, whole: str, part: str) -> int | None:
+        """How many times a size is another one."""
+
+    def share(self, whole: str, by: int) -> str | None:
+        """The size that goes so many times into another one."""
+
+
+relations: ContextVar[Relations | None] = ContextVar("relations", default=None)
+"""Those of the function that is being lowered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +119,31 @@ def quotient(x: Linear, by: int) -> Linear:
         counts = Counter({base: count // by for base, count in x.terms})
         return Linear(_terms(counts), x.number // by)
     return term(Quotient(x, by))
+
+
+def share(whole: Linear, by: int) -> Linear:
+    """The same: a size with a name, where that is what the arguments are like."""
+    known = relations.get()
+    if known is not None and len(whole.terms) == 1 and not whole.number:
+        ((base, count),) = whole.terms
+        part = known.share(base, by) if isinstance(base, str) and count == 1 else None
+        if part is not None:
+            return term(part)
+    return quotient(whole, by)
+
+
+def related(whole: Linear, ends: tuple[Linear, ...]) -> Linear | None:
+    """A size as a multiple of the one that the ends of a slice are multiples of."""
+    known = relations.get()
+    names = {base for e in (whole, *ends) for base, _ in e.terms}
+    if known is None or len(names) != 2 or len(whole.terms) != 1 or whole.number:
+        return None
+    ((base, count),) = whole.terms
+    (other,) = names - {base}
+    if count != 1 or not isinstance(base, str) or not isinstance(other, str):
+        return None
+    times = known.count(base, other)
+    return None if times is None else product(term(other), constant(times))
 
 
 def is_natural(count: Linear) -> bool:

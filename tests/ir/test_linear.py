@@ -217,3 +217,48 @@ def numbered(x, n):
 def test_nothing_is_unbroadcast(f, x):
     assert "broadcast" not in srcad.grad(f).source_for(x, 5)
     srcad.testing.check_grads(f, (x, 5), argnums=0, order=2)
+
+
+# ---- sizes that are multiples of others
+
+
+def gated(x, h, b):
+    k = len(h)
+    z = 1 / (1 + np.exp(-b[:k]))
+    r = b[k : 2 * k] * h
+    return np.sum(z * h + np.tanh(b[2 * k :]) * r * x)
+
+
+def in_parts(x, h, b):
+    z, r, c = np.split(b, 3)
+    return np.sum(z * h + np.tanh(c) * r * x)
+
+
+def in_rows(x, h, b):
+    return np.sum(np.tanh(b.reshape(3, -1)) @ h) * x
+
+
+H, B = np.linspace(0.2, 0.9, 4), np.linspace(-1.1, 1.3, 12)
+
+
+@pytest.mark.parametrize("f", [gated, in_parts, in_rows])
+def test_arguments_may_show_that_a_size_is_a_multiple(f):
+    assert "broadcast(" not in srcad.grad(f, argnums=(1, 2)).source_for(0.7, H, B)
+    srcad.testing.check_grads(f, (0.7, H, B), order=2)
+
+
+def split_in_two(h, b):
+    k = len(h)
+    return np.sum(b[:k] * h) + np.sum(np.sin(b[k:]) ** 2) * np.sum(b[k:] * 0.5)
+
+
+@pytest.mark.parametrize("sizes", [(8, 9, 12, 8), (9, 8, 7, 9, 16)])
+def test_code_for_multiples_is_for_them_alone(sizes):
+    gradient = srcad.grad(split_in_two, argnums=(0, 1))
+    for size in sizes:
+        b = np.linspace(-1.0, 1.0, size)
+        found = gradient(H, b)
+        np.testing.assert_allclose(found[0], b[:4], rtol=1e-15)
+        rest = np.sin(b[4:])
+        tail = np.sin(2 * b[4:]) * np.sum(b[4:] * 0.5) + 0.5 * np.sum(rest**2)
+        np.testing.assert_allclose(found[1], np.concatenate((H, tail)), rtol=1e-13)
