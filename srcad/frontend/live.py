@@ -94,6 +94,7 @@ class Capture:
     """Something the function refers to: what its code is valid for depends on it."""
 
     name: str
+    """What it is called; of sizes, what holds: ``m == 3 * n``."""
     access: Access
     """Where its present object is."""
     value: Value | None
@@ -176,7 +177,8 @@ class Importer:
         if size not in self.sized:
             return None
         access, number = self.sized[size]
-        self.captures["size", size] = Capture("size", access, None, number, True)
+        name = f"{size} == {number}" if isinstance(size, str) else "size"
+        self.captures["size", size] = Capture(name, access, None, number, True)
         return number
 
     def count(self, whole: str, part: str) -> int | None:
@@ -188,7 +190,8 @@ class Importer:
         if number != times * unit or not 1 < times <= _MOST_TIMES:
             return None
         way = place.then(Times(times, other))
-        self.captures["times", whole, part] = Capture("size", way, None, True, True)
+        name = f"{whole} == {times} * {part}"
+        self.captures["times", whole, part] = Capture(name, way, None, True, True)
         return times
 
     def share(self, whole: str, by: int) -> str | None:
