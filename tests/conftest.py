@@ -10,6 +10,7 @@ ANYWHERE = (
     "rules",
     "backends/test_loops_zoo.py",  # the loops are made of the same operations
     "test_benchmarks.py",
+    "test_fuzz.py",  # its programs are written of what the zoo has
     "test_fuzz_arrays.py",
     "zoo/test_coverage.py",
 )

@@ -18,6 +18,7 @@ from srcad.analysis.affine import Affine, Symbol, only
 from srcad.ir import Apply, Atom, Block, For, Literal, Range, Update, Value, While
 from srcad.ir.core import is_int
 from srcad.ir.infer import atom_type
+from srcad.ir.linear import Linear, of_size, term
 from srcad.ir.types import INT, Array, Dim, Number
 from srcad.ir.walk import all_ops
 
@@ -66,10 +67,24 @@ class Facts:
         return only(self._symbol((of, axis), value, axis))
 
     def _of_dim(self, size: Dim) -> Affine:
-        """A size with a name, or one that an integer of the function has given."""
+        """A size as a sum of sizes with names, or as the integer of the function that gave it."""
         if isinstance(size.base, Value) and not size.drop and size.base in self.integers:
             return self.form(size.base)
-        return self.dim(size)
+        exact = of_size(size)
+        return self.dim(size) if exact is None or exact == term(size) else self._sum(exact)
+
+    def _sum(self, count: Linear) -> Affine:
+        found = Affine(count.number)
+        for base, times in count.terms:
+            match base:
+                case Value():
+                    part = self.form(base)
+                case Dim():
+                    part = self._of_dim(base)
+                case _:
+                    part = self.dim(Dim(base))
+            found += part.times(times)
+        return found
 
     def dim(self, size: Dim) -> Affine:
         """A size with a name."""
@@ -217,8 +232,9 @@ class Facts:
         """Sums that may stand for a symbol without making the whole greater."""
         dim = self._dims.get(part)
         if dim is not None:
-            if factor > 0 and dim.drop:
-                yield self.dim(Dim(dim.base)) - dim.drop
+            if factor > 0 and (dim.drop or isinstance(dim.base, (Linear, Value))):
+                whole = dim.base if isinstance(dim.base, Linear) else term(dim.base)
+                yield self._sum(whole) - dim.drop
             return
         if part.axis is not None:
             return

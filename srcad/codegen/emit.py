@@ -72,10 +72,11 @@ def emit(
         plan = make_plan(survey, names)
         names.reserve(plan.variables.taken())
         variables |= plan.variables.by_value()
-        statements = Statements(plan, names, comments, called, origins)
+        decorator = (decorators or {}).get(survey.function.name)
+        compiled = decorator is not None
+        statements = Statements(plan, names, comments, called, origins, compiled)
         doc = (docs or {}).get(survey.function.name, survey.function.doc)
         definition = statements.function(given[original], doc)
-        decorator = (decorators or {}).get(survey.function.name)
         if decorator is not None:
             definition.decorator_list.append(_decorator(decorator, names))
         body.append(definition)

@@ -62,7 +62,10 @@ _COMPARE: dict[int, type] = {
 }  # fmt: skip
 
 _OF_BOOLS: dict[int, type] = {id(operator.and_): gast.And, id(operator.or_): gast.Or}
-"""Of what is `True` or `False` they say the same as the operators `and` and `or`."""
+"""Of what is `True` or `False` they say the same as the operators `and` and `or`.
+
+These are branches, though, and a compiler vectorises loops without: compiled code has `&` and `|`.
+"""
 
 _ATTRIBUTES: dict[int, str] = {id(np.shape): "shape", id(np.size): "size"}
 """What an array has as an attribute, which takes a fifth of the time of the function."""
@@ -159,11 +162,17 @@ class Expressions:
     """Builds the expressions of one function."""
 
     def __init__(
-        self, variables: Variables, nested: dict[Value, Nested], names: GlobalNames
+        self,
+        variables: Variables,
+        nested: dict[Value, Nested],
+        names: GlobalNames,
+        compiled: bool = False,
     ) -> None:
+        """``compiled``: a compiler reads them."""
         self.variables = variables
         self.nested = nested
         self.names = names
+        self.of_bools = {} if compiled else _OF_BOOLS
 
     def atom(self, atom: Atom) -> Any:
         """A literal, a variable, or the expression nested here."""
@@ -196,8 +205,8 @@ class Expressions:
         key = id(callee)
         if not op.keywords:
             if len(args) == 2:
-                if key in _OF_BOOLS and [atom_type(a) for a in args] == [BOOL, BOOL]:
-                    return gast.BoolOp(_OF_BOOLS[key](), [self.atom(a) for a in args])
+                if key in self.of_bools and [atom_type(a) for a in args] == [BOOL, BOOL]:
+                    return gast.BoolOp(self.of_bools[key](), [self.atom(a) for a in args])
                 if key in _BINARY:
                     return gast.BinOp(self.atom(args[0]), _BINARY[key](), self.atom(args[1]))
                 if key in _COMPARE:

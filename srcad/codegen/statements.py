@@ -62,14 +62,18 @@ class Statements:
         comments: Comments,
         called: Callable[[FunctionRef], str],
         origins: dict[int, Loc],
+        compiled: bool = False,
     ) -> None:
-        """``called`` names called functions; ``origins`` collects where nodes stem from."""
+        """``called`` names called functions; ``origins`` collects where nodes stem from.
+
+        ``compiled``: the definition is for a compiler.
+        """
         self.plan = plan
         self.names = names
         self.comments = comments
         self.called = called
         self.origins = origins
-        self.expressions = Expressions(plan.variables, plan.nested, names)
+        self.expressions = Expressions(plan.variables, plan.nested, names, compiled)
         self._unused = "_"
         self._carried: set[str] = set()
         self._false: set[Value] = set()

@@ -7,6 +7,7 @@ from srcad.options import Options
 from srcad.passes.accumulators import sums_in_numbers
 from srcad.passes.common import without_repeats
 from srcad.passes.contractions import products_of_matrices
+from srcad.passes.factors import factors_out_of_products
 from srcad.passes.fold import without_steady
 from srcad.passes.inplace import sums_in_place
 from srcad.passes.rows import without_rows
@@ -26,5 +27,5 @@ def prepared(block: Block, options: Options) -> Block:
     if options.in_place:
         block = sums_in_numbers(sums_in_place(block))
     if options.shorten and options.backend == "numba":
-        block = products_of_matrices(block)
+        block = factors_out_of_products(products_of_matrices(block))
     return block
