@@ -73,11 +73,13 @@ def recomputed(
     *,
     indices: bool = False,
     long_arrays: bool = False,
+    compiled: bool = False,
 ) -> tuple[Block, list[Value]]:
     """The reverse body with cheap values computed again, and the values that remain to be kept.
 
     With ``indices`` only integers and what is made of them: a branch hands on numbers for nothing.
-    With ``long_arrays`` also arithmetic of arrays that have a long axis.
+    With ``long_arrays`` also arithmetic of arrays that have a long axis.  In ``compiled`` code
+    numbers take several steps too: memory is slower.
     """
     made = {op.result: op for op in forward if isinstance(op, Apply)}
     order = {op.result: k for k, op in enumerate(forward) if isinstance(op, Apply)}
@@ -101,7 +103,8 @@ def recomputed(
                 if isinstance(atom.type, Array) and atom in written:
                     return None
                 continue
-            through = _is_index(atom) or (long_arrays and isinstance(atom.type, Array))
+            is_array = isinstance(atom.type, Array)
+            through = _is_index(atom) or (long_arrays if is_array else compiled)
             more = steps(atom, depth + 1) if through else None
             if more is None:
                 return None

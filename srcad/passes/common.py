@@ -33,27 +33,29 @@ _ARITHMETIC = _OPERATORS - {operator.getitem, make_tuple, slice} | {
     np.ndarray.sum, np.ndarray.mean, np.ndarray.max, np.ndarray.min, np.ndarray.var, np.ndarray.std,
     np.linalg.norm, np.linalg.inv, np.linalg.det, np.linalg.solve, np.linalg.cholesky,
 }  # fmt: skip
+VIEWS = {operator.getitem, np.ndarray.T, np.transpose}
+"""What may share the memory of an array."""
 _PLAIN_NAMES = ("axis", "keepdims", "dtype")
 
 
 def without_repeats(block: Block) -> Block:
     """The block with each such value computed once, in the blocks in it too."""
     yields = frozenset(a for a in block.yields if isinstance(a, Value))
-    return _block(block, {}, yields, _seen_whole(block), False)
+    return _block(block, {}, yields, seen_whole(block), False)
 
 
 def without_recomputed(block: Block) -> Block:
     """The body of a loop that has got its reverse: there is nothing to compute again."""
-    return _block(block, {}, frozenset(), _seen_whole(block), True)
+    return _block(block, {}, frozenset(), seen_whole(block), True)
 
 
-def _seen_whole(block: Block) -> set[Value]:
+def seen_whole(block: Block) -> set[Value]:
     """What may be written, held, handed on or compared: what something reads but arithmetic."""
     seen = {a for a in block.yields if isinstance(a, Value)}
     for op in reversed([*all_ops(block)]):
         if isinstance(op, Apply) and is_arithmetic(op):
             continue
-        if isinstance(op, Apply) and op.callee is operator.getitem and op.result not in seen:
+        if isinstance(op, Apply) and op.callee in VIEWS and op.result not in seen:
             continue  # a view, if it is one, that only arithmetic reads
         seen.update(values_read(op))
         seen.update(a for inner in blocks(op) for a in inner.yields if isinstance(a, Value))

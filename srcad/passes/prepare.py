@@ -10,6 +10,7 @@ from srcad.passes.contractions import products_of_matrices
 from srcad.passes.factors import factors_out_of_products
 from srcad.passes.fold import without_steady
 from srcad.passes.inplace import sums_in_place
+from srcad.passes.invariants import without_invariants
 from srcad.passes.rows import without_rows
 from srcad.passes.unroll import unrolled
 
@@ -28,4 +29,6 @@ def prepared(block: Block, options: Options) -> Block:
         block = sums_in_numbers(sums_in_place(block))
     if options.shorten and options.backend == "numba":
         block = factors_out_of_products(products_of_matrices(block))
+    if options.common:
+        block = without_invariants(block, compiled=options.backend == "numba")
     return block

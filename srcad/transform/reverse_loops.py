@@ -35,7 +35,7 @@ from srcad.ir import (
 from srcad.ir.build import Builder
 from srcad.ir.core import literal_values, make_list, make_tuple
 from srcad.ir.simplify.masks import is_masked
-from srcad.ir.types import INT, Array, ListType, Number, TupleType, Type, dims_of
+from srcad.ir.types import INT, Array, ListType, Number, TupleType, Type, dims_of, same_shape
 from srcad.ir.walk import free_values, rename_values, results
 from srcad.options import Options
 from srcad.passes.dce import prune_block
@@ -150,13 +150,9 @@ class LoopPlan:
 
     def _like(self, k: int) -> Value:
         """A value of the shape of a carried one: its final value if shapes are proven constant."""
-        result = self.op.results[k]
-        kind = result.type
-        if isinstance(kind, Number):
-            return result
-        if isinstance(kind, Array) and kind.dims is not None and None not in kind.dims:
-            return result
-        return self.params[k]
+        param, result = self.params[k], self.op.results[k]
+        is_number = isinstance(result.type, Number)
+        return result if is_number or same_shape(param.type, result.type) else param
 
     def _pull_targets(self) -> None:
         """Adjoints of loop targets go to the items of the sequences they come from."""
@@ -252,9 +248,10 @@ class LoopPlan:
         needed = [v for v in free_values(body) if v in self.inside]
         if self.reverser.options.recompute:
             made, volatile = flat_ops(self.forward), self.restoring.volatile
-            long_arrays = self.reverser.options.depends_on_sizes
             body, needed = recomputed(
-                *(body, needed, made, self.inside, self.targets, volatile), long_arrays=long_arrays
+                *(body, needed, made, self.inside, self.targets, volatile),
+                long_arrays=self.reverser.options.depends_on_sizes,
+                compiled=self.reverser.options.backend == "numba",
             )
         body, needed, shapes = shapes_kept(body, needed, self.restoring.missing)
         mapping, copies = self.restoring.protect(needed, body)

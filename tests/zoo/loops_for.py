@@ -636,3 +636,11 @@ def the_last_of_many_lists_after_the_loop(xs):
     for (a, b), p in zip(pairs, pairs[::-1]):
         total += a * p[1] + b
     return total * p[0] * t["a"]
+
+
+@case((np.array([-1.0, -2.0, 1.0]), 2), (np.array([-1.0, -2.0, 1.0]), 0))
+def array_of_another_size(x, n):
+    a = np.stack([np.array([0.3, 0.7, 1.2]), x])
+    for k in range(n):
+        x = np.array([0.3, 0.7]) * a[0, k]
+    return np.sum(x * x) - np.sum(a * a)
