@@ -42,6 +42,7 @@ from srcad.ir.core import (
     make_tuple,
     raise_error,
 )
+from srcad.ir.sharing import OF_MATRICES
 from srcad.ir.types import (
     Array,
     DictType,
@@ -86,14 +87,7 @@ _FRESH = ids(
         runtime.shadow,
         runtime.own,
         runtime.copied,
-        runtime.inverse_of_lower,
-        runtime.solve_lower,
-        runtime.solve_upper,
-        runtime.cofactors,
-        runtime.lower_times,
-        runtime.upper_times,
-        runtime.lower_of_product,
-        runtime.upper_of_product,
+        *OF_MATRICES,
     ),
     *(np.array, np.ndarray.astype),
     *(np.linalg.inv, np.linalg.solve, np.linalg.cholesky, np.linalg.pinv),

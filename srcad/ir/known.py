@@ -724,6 +724,8 @@ _RULES: dict[Callable[..., Any], Callable[..., Type | None]] = {
     np.ndarray.squeeze: _squeezed_type,
     runtime.cofactors: lambda a: atom_type(a),
     runtime.inverse_of_lower: lambda a: atom_type(a),
+    runtime.cholesky_change: lambda factor, da: atom_type(da),
+    runtime.cholesky_adjoint: lambda factor, factor_bar: atom_type(factor_bar),
     runtime.lower_times: lambda x, y, k: _matmul_type(x, y),
     runtime.upper_times: lambda x, y, k: _matmul_type(x, y),
     runtime.lower_of_product: lambda x, y, k: _matmul_type(x, y),

@@ -49,14 +49,19 @@ SHAPE = {len, np.shape, np.ndim, np.size}
 READ_ONLY = {np.broadcast_to}
 """What makes arrays that cannot be written, of numbers too."""
 
+OF_MATRICES = (
+    runtime.inverse_of_lower, runtime.solve_lower, runtime.solve_upper, runtime.cofactors,
+    runtime.lower_times, runtime.upper_times, runtime.lower_of_product, runtime.upper_of_product,
+    runtime.cholesky_change, runtime.cholesky_adjoint,
+)  # fmt: skip
+"""Functions of matrices, each of which makes an array of its own."""
+
 _FRESH = {
     operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod,
     operator.pow, operator.matmul, operator.neg, operator.abs, operator.invert, operator.and_,
     operator.or_, operator.xor, operator.lshift, operator.rshift, operator.lt, operator.le,
     operator.gt, operator.ge, operator.eq, operator.ne, np.where, np.dot, np.matmul, np.array,
-    np.ndarray.copy, np.concatenate, np.stack, np.tensordot, runtime.own,
-    runtime.inverse_of_lower, runtime.solve_lower, runtime.solve_upper, runtime.cofactors,
-    runtime.lower_times, runtime.upper_times, runtime.lower_of_product, runtime.upper_of_product,
+    np.ndarray.copy, np.concatenate, np.stack, np.tensordot, runtime.own, *OF_MATRICES,
     np.hstack, np.vstack, np.dstack, np.column_stack, np.append, np.insert, np.inner, np.outer,
     np.kron, np.cross, np.convolve, np.correlate, np.interp, np.select, np.choose, np.cov,
     np.linalg.solve, np.linalg.lstsq, np.linalg.cross, np.linalg.tensorsolve,

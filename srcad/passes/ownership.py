@@ -28,7 +28,7 @@ from srcad.ir import (
 )
 from srcad.ir.core import make_dict, make_list, make_tuple
 from srcad.ir.infer import atom_type
-from srcad.ir.sharing import READ_ONLY, views
+from srcad.ir.sharing import OF_MATRICES, READ_ONLY, views
 from srcad.ir.types import Array, Number, NumPyScalar, Unknown
 from srcad.ir.walk import all_ops, results
 
@@ -37,8 +37,8 @@ _FRESH = {
     operator.pow, operator.floordiv, operator.mod, operator.abs, abs, np.zeros, np.ones, np.full,
     np.zeros_like, np.dot, np.matmul, np.outer, np.where, np.array, np.ndarray.copy, np.concatenate,
     np.stack, np.take, np.cumsum, np.einsum, np.diff, np.pad, np.tensordot,
-    np.linalg.solve, np.linalg.inv, np.ndarray.sum, runtime.over, runtime.times, runtime.cofactors,
-    runtime.strong, runtime.excess, runtime.inverse_of_lower, runtime.polygamma,
+    np.linalg.solve, np.linalg.inv, np.ndarray.sum, runtime.over, runtime.times, runtime.strong,
+    runtime.excess, runtime.polygamma, *OF_MATRICES,
 }  # fmt: skip
 _VIEWS = {
     np.reshape, np.moveaxis, np.transpose, np.swapaxes, np.expand_dims, np.ndarray.T,

@@ -12,6 +12,8 @@ from srcad.errors import MissingRule
 from srcad.rules.intrinsics import fitted, off_zero, over_gap, times, unbroadcast
 from srcad.rules.registry import composition, constant, differential, is_literal, linear
 from srcad.runtime import (
+    cholesky_adjoint,
+    cholesky_change,
     cofactors,
     frechet,
     inverse_of_lower,
@@ -194,14 +196,50 @@ def pinv(a, rcond=None, *, da, out):
     return left + right - out @ da @ out
 
 
+def half(a):
+    """The lower triangle of a matrix, with half of its diagonal."""
+    return np.tril(a) * (1 - np.eye(np.shape(a)[-1], dtype=a.dtype) / 2)
+
+
 @differential(np.linalg.cholesky)
 def cholesky(a, *, upper=False, da, out):
+    if not upper and not np.iscomplexobj(a):
+        return cholesky_change(out, da)
     factor = adjoint(out) if upper else out
     inverse = inverse_of_lower(factor)
     inner = inverse @ hermitian(da, not upper) @ adjoint(inverse)
-    n = np.shape(a)[-1]
-    dfactor = factor @ (np.tril(inner) * (1 - np.eye(n, dtype=out.dtype) / 2))
+    dfactor = factor @ half(inner)
     return adjoint(dfactor) if upper else dfactor
+
+
+@differential(cholesky_change)
+def cholesky_change_differential(factor, da, *, dfactor, dda):
+    inverse, lower = inverse_of_lower(factor), np.tril(dfactor)
+    inner = inverse @ hermitian(da, True) @ adjoint(inverse)
+    turned = inverse @ lower @ inner
+    change = lower @ half(inner) - np.tril(factor) @ half(turned + adjoint(turned))
+    return change + cholesky_change(factor, dda)
+
+
+@linear(cholesky_change, wrt="da")
+def cholesky_change_transpose(ct, factor, da):
+    return cholesky_adjoint(factor, ct)
+
+
+@differential(cholesky_adjoint)
+def cholesky_adjoint_differential(factor, factor_bar, *, dfactor, dfactor_bar):
+    inverse, lower = inverse_of_lower(factor), np.tril(dfactor)
+    inner = adjoint(inverse) @ half(adjoint(np.tril(factor)) @ factor_bar) @ inverse
+    turned = inner @ lower @ inverse
+    change = adjoint(inverse) @ half(adjoint(lower) @ factor_bar) @ inverse - turned
+    change = change - adjoint(lower @ inverse) @ inner
+    change = np.tril(adjoint(change), -1) + np.tril(change)
+    return change + cholesky_adjoint(factor, dfactor_bar)
+
+
+@linear(cholesky_adjoint, wrt="factor_bar")
+def cholesky_adjoint_transpose(ct, factor, factor_bar):
+    return cholesky_change(factor, ct)
 
 
 def gaps_of(w):

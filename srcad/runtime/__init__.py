@@ -17,7 +17,15 @@ from srcad.runtime.checks import (
 from srcad.runtime.contractions import contraction, transposed_subscripts
 from srcad.runtime.determinants import cofactors, is_regular, minors
 from srcad.runtime.elementary import FAR, cos, exp, expm1, log, log1p, sin, tanh
-from srcad.runtime.matrices import frechet, inverse_of_lower, row_order, solve_lower, solve_upper
+from srcad.runtime.matrices import (
+    cholesky_adjoint,
+    cholesky_change,
+    frechet,
+    inverse_of_lower,
+    row_order,
+    solve_lower,
+    solve_upper,
+)
 from srcad.runtime.objects import dataclass_of
 from srcad.runtime.order import evened
 from srcad.runtime.products import (
@@ -74,6 +82,8 @@ __all__ = [
     "bessel_i",
     "betainc_by_shapes",
     "change_of_basis",
+    "cholesky_adjoint",
+    "cholesky_change",
     "cofactors",
     "contraction",
     "copied",

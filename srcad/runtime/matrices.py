@@ -48,6 +48,8 @@ def row_order(pivots: Any, n: int) -> Any:
 
 _SMALL = 48
 """Up to this size what is made for large matrices takes longer than what is made for all."""
+_FEW_BLOCKS = 2 * _SMALL
+"""The same, where the parts are made by several calls each."""
 
 
 def inverse_of_lower(a: Any) -> Any:
@@ -65,6 +67,49 @@ def inverse_of_lower(a: Any) -> Any:
     found[..., :half, :half] = first
     found[..., half:, half:] = last
     found[..., half:, :half] = -last @ (a[..., half:, :half] @ first)
+    return found
+
+
+def _half(a: Any) -> Any:
+    """The lower triangle of a matrix, with half of its diagonal."""
+    found = np.tril(a)
+    diagonal = np.arange(a.shape[-1])
+    found[..., diagonal, diagonal] *= 0.5
+    return found
+
+
+def cholesky_change(factor: Any, da: Any) -> Any:
+    """How the lower factor of a real matrix changes with the lower triangle of the matrix.
+
+    (Murray, Differentiation of the Cholesky decomposition, equation 8.)
+    """
+    inverse, strict = inverse_of_lower(factor), np.tril(da, -1)
+    inner = inverse @ (np.tril(da) + np.swapaxes(strict, -1, -2)) @ np.swapaxes(inverse, -1, -2)
+    return np.tril(factor) @ _half(inner)
+
+
+def cholesky_adjoint(factor: Any, factor_bar: Any) -> Any:
+    """What a cotangent of the lower factor is of the lower triangle of the matrix.
+
+    By halves, as blocks of the factor are found (Murray, section 4.1): products of small matrices,
+    a sixth of the operations of the formula for all of it.
+    """
+    n = factor.shape[-1]
+    if n <= _FEW_BLOCKS:
+        inverse = inverse_of_lower(factor)
+        inner = _half(np.swapaxes(np.tril(factor), -1, -2) @ factor_bar)
+        whole = np.swapaxes(inverse, -1, -2) @ (inner @ inverse)
+        return np.tril(np.swapaxes(whole, -1, -2), -1) + np.tril(whole)
+    k = n // 2
+    first, below = factor[..., :k, :k], factor[..., k:, :k]
+    last = cholesky_adjoint(factor[..., k:, k:], factor_bar[..., k:, k:])
+    side = factor_bar[..., k:, :k] - (last + np.swapaxes(last, -1, -2)) @ below
+    side = side @ inverse_of_lower(first)
+    first_bar = factor_bar[..., :k, :k] - np.swapaxes(side, -1, -2) @ below
+    found = np.zeros(factor_bar.shape, side.dtype)
+    found[..., :k, :k] = cholesky_adjoint(first, first_bar)
+    found[..., k:, :k] = side
+    found[..., k:, k:] = last
     return found
 
 

@@ -747,3 +747,23 @@ def test_cofactors_are_compiled():
 
 def np_det(a):
     return np.linalg.det(a)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 31, 32, 33, 97])
+def test_the_adjoint_and_the_change_of_a_factor_of_cholesky(n):
+    from srcad import runtime
+    from srcad.backends.numba.matrices import _cholesky_adjoint, _cholesky_change
+
+    rng = np.random.default_rng(0)
+    factor = np.tril(rng.normal(size=(n, n))) / (n + 1) + 2.0 * np.eye(n)
+    other = rng.normal(size=(n, n))
+    same = {"rtol": 1e-10, "atol": 1e-12}
+    made = _cholesky_adjoint(factor, other)
+    np.testing.assert_allclose(made, runtime.cholesky_adjoint(factor, other), **same)
+    made = _cholesky_change(factor, other)
+    np.testing.assert_allclose(made, runtime.cholesky_change(factor, other), **same)
+    np.testing.assert_allclose(
+        _cholesky_adjoint(factor.T.copy().T, other.T),
+        _cholesky_adjoint(factor, other.T.copy()),
+        **same,
+    )

@@ -14,8 +14,5 @@ def rules_factors_grad(a, u):
     # line 334: return np.linalg.cholesky(a)[-1] @ u
     zeros = np.zeros(cholesky.shape)
     zeros[-1] = u
-    inverse_of_lower = runtime.inverse_of_lower(cholesky)
-    diff = 1.0 - np.eye(a.shape[-1], dtype=np.float64) / 2.0
-    prod = inverse_of_lower.T @ (np.tril(cholesky.T @ zeros * diff) @ inverse_of_lower)
-    a_bar = np.tril(prod.T, -1) + np.tril(prod)
+    a_bar = runtime.cholesky_adjoint(cholesky, zeros)
     return a_bar

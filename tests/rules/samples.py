@@ -27,6 +27,8 @@ from srcad.rules.ufuncs import REDUCTIONS, SCANNED, STEPWISE
 from srcad.runtime import (
     add,
     bessel_i,
+    cholesky_adjoint,
+    cholesky_change,
     cofactors,
     excess,
     inner,
@@ -186,6 +188,8 @@ case(shadow, R(3))
 case(own, R(3))
 for n in (1, 2, 3, 4):
     case(inverse_of_lower, M(n))
+    case(cholesky_change, M(n), R(n, n))
+    case(cholesky_adjoint, M(n), R(n, n))
     case(cofactors, M(n))
     case(minors, R(n, n))
 case(cofactors, M(3, 2))

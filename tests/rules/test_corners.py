@@ -15,7 +15,7 @@ import srcad
 from srcad import rules
 from srcad.rules.intrinsics import over, times
 from srcad.rules.special import polygamma
-from srcad.runtime import add_at, inner, inverse_of_lower
+from srcad.runtime import add_at, cholesky_adjoint, cholesky_change, inner, inverse_of_lower
 from tests.rules.check_rule import _bind, call, run_transpose
 
 ZERO = np.array([0.0])
@@ -108,6 +108,23 @@ def test_inverse_of_a_lower_triangular_matrix(shape):
         np.testing.assert_allclose(found, np.linalg.inv(np.tril(matrix)), rtol=1e-12, atol=1e-14)
     with pytest.raises(np.linalg.LinAlgError):
         inverse_of_lower(np.zeros(shape))
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (48, 48), (49, 49), (130, 130), (2, 3, 97, 97)])
+def test_the_adjoint_of_a_factor_of_cholesky_by_halves(shape):
+    rng = np.random.default_rng(0)
+    factor = np.tril(rng.normal(size=shape)) / shape[-1] + 2.0 * np.eye(shape[-1])
+    da, factor_bar = rng.normal(size=shape), rng.normal(size=shape)
+    change, found = cholesky_change(factor, da), cholesky_adjoint(factor, factor_bar)
+    assert np.array_equal(found, np.tril(found))
+    np.testing.assert_allclose(np.sum(found * da), np.sum(factor_bar * change), rtol=1e-10)
+    if shape[-1] > 48:
+        whole = np.swapaxes(inverse_of_lower(factor), -1, -2)
+        inner = np.tril(np.swapaxes(factor, -1, -2) @ np.tril(factor_bar))
+        whole = whole @ (inner - 0.5 * inner * np.eye(shape[-1])) @ np.swapaxes(whole, -1, -2)
+        wanted = np.tril(np.swapaxes(whole, -1, -2), -1) + np.tril(whole)
+        np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
+    assert cholesky_adjoint(factor.astype("f"), factor_bar.astype("f")).dtype == np.float32
 
 
 @pytest.mark.parametrize("shape", [(4,), (2, 2), ()])

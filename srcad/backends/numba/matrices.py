@@ -16,6 +16,7 @@ from srcad import runtime
 _LARGE = 500
 """Of larger triangular matrices LAPACK finds the inverse in less time, though it does more."""
 _WELL_CONDITIONED = 1e6
+_BLOCK = 32
 
 
 def _is_real(kind, *ranks):
@@ -130,6 +131,118 @@ def _offer_solver(function, of_vector, of_matrix):
 
 _offer_solver(runtime.solve_lower, _vector_by_lower, _matrix_by_lower)
 _offer_solver(runtime.solve_upper, _vector_by_upper, _matrix_by_upper)
+
+
+@numba.njit
+def _factor_reversed(factor, found, start, stop):
+    """The adjoint of a block on the diagonal of a factor, column by column, in its place."""
+    for k in range(stop - 1, start - 1, -1):
+        root = factor[k, k]
+        total = found[k, k]
+        for i in range(k + 1, stop):
+            found[i, k] /= root
+            total -= factor[i, k] * found[i, k]
+        last = total / root
+        for i in range(k + 1, stop):
+            side = found[i, k]
+            for j in range(start, k):
+                found[k, j] -= side * factor[i, j]
+                found[i, j] -= side * factor[k, j]
+        for j in range(start, k):
+            found[k, j] -= last * factor[k, j]
+        found[k, k] = 0.5 * last
+
+
+@numba.njit
+def _part(a, rows, columns):
+    """A copy of what is in a range of rows and one of columns, in the order of memory."""
+    (top, bottom), (left, right) = rows, columns
+    found = np.empty((bottom - top, right - left))
+    for i in range(bottom - top):
+        for j in range(right - left):
+            found[i, j] = a[top + i, left + j]
+    return found
+
+
+@numba.njit
+def _subtract(a, top, left, part):
+    """The part is subtracted from what stands at a place of a matrix."""
+    rows, columns = part.shape
+    for i in range(rows):
+        for j in range(columns):
+            a[top + i, left + j] -= part[i, j]
+
+
+@numba.njit
+def _product(a, b):
+    return a @ b
+
+
+@numba.njit
+def _cholesky_adjoint(factor, factor_bar):
+    """By blocks: what is beside one on the diagonal are products of matrices."""
+    n = len(factor)
+    found = np.zeros((n, n))
+    for i in range(n):
+        for j in range(i + 1):
+            found[i, j] = factor_bar[i, j]
+    for start in range((n - 1) // _BLOCK * _BLOCK, -1, -_BLOCK):
+        stop = min(start + _BLOCK, n)
+        before, here, after = (0, start), (start, stop), (stop, n)
+        left = _part(factor, here, before)
+        if stop < n:
+            inverse = _inverse_of_lower(_part(factor, here, here))
+            below = _product(_part(found, after, here), inverse)
+            for i in range(stop, n):
+                for j in range(start, stop):
+                    found[i, j] = below[i - stop, j - start]
+            turned = _part(below.T, (0, stop - start), (0, n - stop))
+            _subtract(found, stop, 0, _product(below, left))
+            _subtract(found, start, start, _product(turned, _part(factor, after, here)))
+            _subtract(found, start, 0, _product(turned, _part(factor, after, before)))
+        _factor_reversed(factor, found, start, stop)
+        both = np.zeros((stop - start, stop - start))
+        for i in range(start, stop):
+            for j in range(start, i + 1):
+                both[i - start, j - start] += found[i, j]
+                both[j - start, i - start] += found[i, j]
+            for j in range(i + 1, stop):
+                found[i, j] = 0.0
+        _subtract(found, start, 0, _product(both, left))
+    return found
+
+
+@overload(runtime.cholesky_adjoint)
+def _offer_cholesky_adjoint(factor, factor_bar):
+    if not _is_real(factor, 2) or not _is_real(factor_bar, 2):
+        return None
+    return lambda factor, factor_bar: _cholesky_adjoint(factor, factor_bar)
+
+
+@numba.njit
+def _cholesky_change(factor, da):
+    n = len(factor)
+    inverse = _inverse_of_lower(factor)
+    whole = np.empty((n, n))
+    for i in range(n):
+        for j in range(i + 1):
+            whole[i, j] = whole[j, i] = da[i, j]
+    inner = _product(_product(inverse, whole), _part(inverse.T, (0, n), (0, n)))
+    lower = np.zeros((n, n))
+    for i in range(n):
+        inner[i, i] *= 0.5
+        for j in range(i + 1):
+            lower[i, j] = factor[i, j]
+        for j in range(i + 1, n):
+            inner[i, j] = 0.0
+    return _product(lower, inner)
+
+
+@overload(runtime.cholesky_change)
+def _offer_cholesky_change(factor, da):
+    if not _is_real(factor, 2) or not _is_real(da, 2):
+        return None
+    return lambda factor, da: _cholesky_change(factor, da)
 
 
 @numba.njit

@@ -151,6 +151,7 @@ _CALLEES: set[Any] = {
     *(np.linalg.matrix_power,),
     *(math.isfinite, cmath.isfinite, runtime.Unforeseen),
     *(runtime.inverse_of_lower, runtime.solve_lower, runtime.solve_upper, runtime.cofactors),
+    *(runtime.cholesky_adjoint, runtime.cholesky_change),
     *(runtime.lower_times, runtime.upper_times),
     *(runtime.lower_of_product, runtime.upper_of_product),
 }
