@@ -166,10 +166,10 @@ def test_the_innermost_loop_goes_along_rows_and_upwards():
 APART = """\
         for p in range(n):
             s[p] = 0.0
-        for t in range(b.shape[0]):
-            item4 = c[i, t]
+        for t in range(item4):
+            item5 = c[i, t]
             for p in range(n):
-                s[p] = s[p] + item4 * b[t, p]
+                s[p] = s[p] + item5 * b[t, p]
 """
 
 
