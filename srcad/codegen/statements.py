@@ -371,8 +371,7 @@ class Statements:
             item = gast.Name(self.plan.variables[target], gast.Store(), None, None)
         if op.callee is operator.setitem:
             return gast.Assign([item], term, None)
-        sign = gast.Add() if op.callee is operator.iadd else gast.Sub()
-        return gast.AugAssign(item, sign, term)
+        return gast.AugAssign(item, IN_PLACE[id(op.callee)](), term)
 
     def _written_item(self, op: Update, target: Value) -> Any:
         base = self.expressions.atom(target)

@@ -156,7 +156,7 @@ class Update:
     """A write in place: ``callee(target, *args)``; ``version`` is the target afterwards.
 
     ``callee`` is ``operator.setitem``, ``operator.delitem`` or a method such as ``list.append``;
-    of an array also ``operator.iadd`` or ``operator.isub`` of an index and a term
+    of an array also ``operator.iadd`` or the like of an index and a term
     (``target[index] += term``) and ``np.add.at``.  ``result`` is what the call returns
     (``list.pop``), if that is used.  With a ``path`` an array is written through that view of it.
     """

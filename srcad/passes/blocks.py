@@ -1,8 +1,8 @@
 """Work on large arrays block by block: what is computed in between stays in the cache.
 
     t = mul(x, x)               |    x_bar = empty(shape(x)); parts = make_list()
-    u = mul(2.0, t)             |    … = for start in range(0, size(x), 8192) with x_bar, parts
-    y = sum(u)                  |      x.2 = getitem(x, slice(start, start + 8192))
+    u = mul(2.0, t)             |    … = for start in range(0, size(x), 16384) with x_bar, parts
+    y = sum(u)                  |      x.2 = getitem(x, slice(start, start + 16384))
     x_bar = mul(4.0, x)         |      t = mul(x.2, x.2)
                                 |      u = mul(2.0, t)
                                 |      parts.2 = update append(parts, sum(u))
@@ -14,6 +14,7 @@ and cleared page by page; that takes longer than most arithmetic.  Elements of o
 depend on those of another, so operations on arrays of one shape go through all of them together,
 up to a sum.  What needs the sum, or a whole array, comes after the loop; then another loop may
 begin.  Sums are those of the sums of blocks, in the order that NumPy adds numbers: pairwise.
+Results are written over operands that nothing else reads (``t *= 2.0``): fewer blocks are in use.
 
 Code in blocks is right for arrays of any size, and slower for small ones: a derivative has it for
 calls with large arrays alone (``large_shapes``).
@@ -50,13 +51,13 @@ from srcad.ir.elementwise import is_elementwise
 from srcad.ir.infer import atom_type
 from srcad.ir.sharing import SHAPE
 from srcad.ir.types import INT, Array, Dim, ListType, Opaque, Size, Type, dims_of, rank
-from srcad.ir.walk import map_atoms, map_blocks, results, values_read
+from srcad.ir.walk import map_atoms, map_blocks, read_counts, results, values_read
 
 LARGE = 2**18
 """Arrays of so many elements are worked on in blocks: from there on it is no slower, whatever the
 allocator of the system has kept of earlier calls."""
-BLOCK = 8192
-"""Elements of a block: ten arrays of so many doubles fit a second-level cache."""
+BLOCK = 16384
+"""Elements of a block: a few arrays of so many doubles fit a second-level cache."""
 
 _FEWEST = 4
 """Operations of a loop; fewer leave nothing in between that is worth it."""
@@ -287,7 +288,7 @@ class _Writer:
             else:
                 self._compute(op, stop, like)
         befores, heads, lasts, afters = zip(*self.carried, strict=True)
-        body = Block((self.start, *heads), tuple(self.body), lasts)
+        body = _written_over(Block((self.start, *heads), tuple(self.body), lasts))
         stream = Range(Literal(0), size, Literal(BLOCK))
         return [*self.before, For((stream,), befores, body, afters), *self.after]
 
@@ -379,6 +380,56 @@ class _Writer:
 
 
 _SHAPE = Opaque("tuple")
+_OVER = {
+    operator.add: operator.iadd, operator.sub: operator.isub, operator.mul: operator.imul,
+    operator.truediv: operator.itruediv,
+}  # fmt: skip
+
+
+def _written_over(body: Block) -> Block:
+    """The body of a loop with results of arithmetic written over those that nothing else reads.
+
+    A result keeps to its name: what the user calls otherwise is another array.
+    """
+    reads, names = read_counts(body), _names(body)
+    made: set[Atom] = set()
+
+    def is_free(atom: Atom, name: str) -> bool:
+        return (
+            atom in made
+            and isinstance(atom, Value)
+            and reads[atom] == 1
+            and atom.hint in ("", name)
+        )
+
+    def written(op: Op) -> Op:
+        if not isinstance(op, Apply) or op.callee not in _OVER or not _is_doubles(op.result):
+            return op
+        made.add(op.result)
+        places = (0, 1) if op.callee in (operator.add, operator.mul) else (0,)
+        place = next((k for k in places if is_free(op.args[k], names[op.result])), None)
+        if place is None:
+            return op
+        target, args = op.args[place], (Literal(Ellipsis), op.args[1 - place])
+        assert isinstance(target, Value)
+        return Update(_OVER[op.callee], target, args, op.result, None, op.loc)
+
+    return replace(body, ops=tuple(map(written, body.ops)))
+
+
+def _names(body: Block) -> dict[Value, str]:
+    """What arithmetic is part of: `t * 0.5` in `t = t * 0.5 - x` is of `t`."""
+    names: dict[Value, str] = {}
+    for op in reversed(body.ops):
+        if isinstance(op, Apply):
+            names[op.result] = op.result.hint or names.get(op.result, "")
+            if op.callee in _OVER:
+                names |= {a: names[op.result] for a in op.args if isinstance(a, Value)}
+    return names
+
+
+def _is_doubles(value: Value) -> bool:
+    return isinstance(value.type, Array) and value.type.dtype == "float64"
 
 
 def _of_block(name: str) -> str:

@@ -133,6 +133,27 @@ def test_a_sum_that_is_needed_ends_the_loop(tiny):
     assert source.count("for start in") >= 2
 
 
+def written_over(x, scale):
+    t = x * x + 1.0
+    u = t * 0.5 - x
+    held = u * scale
+    v = (held - u) / 4.0 * held + t
+    above = x > 1.0
+    w = (v * above + 3.0) * 2.0
+    return np.sum(w * w) + np.sum(above * 1.0)
+
+
+def test_results_are_written_over_what_nothing_else_reads(tiny):
+    x = numbers(8)
+    kept = x.copy()
+    source = same(written_over, x, 2.0, argnums=(0, 1))
+    np.testing.assert_array_equal(x, kept)
+    forward = source[source.index("x_block = ") : source.index("# line")]
+    assert "t = x_block * x_block\n        t += 1.0\n" in forward
+    assert "u = t * 0.5\n        u -= x_block\n" in forward  # t is read again
+    assert "held = u * scale\n" in forward  # so is u
+
+
 @pytest.mark.parametrize("reduction", [np.mean, np.max, np.min, np.sum])
 def test_reductions(tiny, reduction):
     def f(x, y):
