@@ -144,6 +144,10 @@ class Examples:
         return _small_array(self.number, dtype, shape).copy()
 
 
+_GOLDEN = 0.6180339887498949
+"""The parts after the point of its multiples are all different."""
+
+
 def _example_array(number: int, dtype: str, shape: tuple[int, ...]) -> Any:
     """Entries that differ between the sets: all zero, with ties, and without."""
     kind, count = np.dtype(dtype).kind, math.prod(shape)
@@ -152,7 +156,8 @@ def _example_array(number: int, dtype: str, shape: tuple[int, ...]) -> Any:
     elif kind in "iu":
         pattern = (np.arange(count) + number - 1) % 2 if number else np.zeros(count)
     else:
-        pattern = 0.3 + 0.2 * np.sin(np.arange(count) ** 2)
+        turns = np.arange(count) * _GOLDEN
+        pattern = 0.1 + 0.4 * (turns - np.floor(turns))
         if number == 1:
             pattern = np.round(pattern, 1)
     array = pattern.reshape(shape).astype(dtype)
