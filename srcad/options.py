@@ -35,7 +35,7 @@ class Options:
     unroll: bool = True
     """A short loop of a fixed number of steps inside another loop is written out."""
     common: bool = True
-    """What a function computes twice of the same numbers is computed once."""
+    """What a function computes twice of the same numbers, or a loop each time, is computed once."""
     in_place: bool = True
     """``u[i] = u[i] + t`` is ``u[i] += t``; adjoints are written over where they stand."""
     reuse: bool = True

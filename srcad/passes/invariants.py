@@ -24,8 +24,9 @@ from srcad.ir.walk import map_blocks, operands, results
 from srcad.passes.common import VIEWS, is_arithmetic, seen_whole
 
 _MAY_RAISE = {
-    getattr(np.linalg, name) for name in ("inv", "det", "solve", "cholesky", "norm")
-} | {operator.matmul, np.dot}  # fmt: skip
+    operator.matmul, np.dot, np.max, np.min, np.ndarray.max, np.ndarray.min, np.linalg.inv,
+    np.linalg.det, np.linalg.solve, np.linalg.cholesky, np.linalg.norm,
+}  # fmt: skip
 _MADE = {np.eye, np.arange, np.ones, np.zeros, np.full, np.linspace}
 _NUMBERS = {
     operator.add, operator.sub, operator.mul, operator.neg, operator.truediv, operator.pow, abs,

@@ -181,7 +181,17 @@ def singular(m, x, n):
     return np.sum(x)
 
 
+def of_nothing(m, x, n):
+    for _ in range(n):
+        x = x * np.max(m, axis=1)
+    return np.sum(x)
+
+
 def test_what_may_raise_stays_in_plain_code():
+    empty = np.zeros((2, 0))
+    np.testing.assert_array_equal(srcad.grad(of_nothing, argnums=1)(empty, X, 0), [1.0, 1.0])
+    with pytest.raises(ValueError, match="zero-size"):
+        srcad.grad(of_nothing, argnums=1)(empty, X, 1)
     assert srcad.grad(may_raise, argnums=1)(-1.0, 2.0, 0) == 1.0
     with pytest.raises(ValueError, match="math domain|nonnegative"):
         srcad.grad(may_raise, argnums=1)(-1.0, 2.0, 1)
