@@ -7,6 +7,7 @@ derivative code is made for what is not active.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -27,6 +28,8 @@ from srcad.ir import (
     While,
     With,
 )
+from srcad.ir.core import make_dict, make_list, make_tuple, select
+from srcad.ir.infer import atom_type
 from srcad.ir.samples import draws
 from srcad.ir.types import (
     DictType,
@@ -81,6 +84,23 @@ def _mark(value: Value, varied: Values) -> None:
     # an opaque object made of active data hides it: it is varied, so that a use of it is noticed
     if is_differentiable(value.type) or may_hide(value.type):
         varied[value] = None
+
+
+def hidden_operand(op: Apply | Effect, is_active: Callable[[Value], bool]) -> Value | None:
+    """What active data is hidden in that a call gets: it is not, where all is only packed or read.
+
+    Of a tuple of text and a number the number is in the open; the text is refused where it is used.
+    """
+    if op.callee in (make_tuple, make_list, make_dict, select):
+        return None
+    atoms = operands(op)
+    if op.callee is operator.getitem:
+        atoms = tuple(a for a in atoms if not isinstance(atom_type(a), _OPEN))
+    hiding = (a for a in atoms if isinstance(a, Value) and may_hide(a.type))
+    return next(filter(is_active, hiding), None)
+
+
+_OPEN = (TupleType, ListType, DictType)
 
 
 def makes_container(op: Apply | Effect) -> bool:

@@ -223,9 +223,9 @@ class Adjoints:
         """A contribution to the adjoint of a value."""
         if term is None or not isinstance(target, Value):
             return
-        if may_hide(target.type) and self.active(target):
-            refuse_hidden(self.builder.loc, target.type)
         if not is_differentiable(target.type):
+            if may_hide(target.type) and self.active(target):
+                refuse_hidden(self.builder.loc, target.type)
             return
         if isinstance(term, Literal) and term.value is None:
             return

@@ -13,7 +13,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from srcad import rules, runtime
-from srcad.analysis.activity import makes_container
+from srcad.analysis.activity import hidden_operand, makes_container
 from srcad.analysis.versions import written_values
 from srcad.errors import RuleError
 from srcad.frontend import containers
@@ -191,9 +191,9 @@ class Pusher:
             return
         if rules.is_constant(op.callee):
             return
-        for atom in (*op.args, *(a for _, a in op.keywords)):
-            if self._hides(atom):
-                refuse_hidden(op.loc, atom.type)
+        hiding = hidden_operand(op, self.active)
+        if hiding is not None:
+            refuse_hidden(op.loc, hiding.type)
 
     def _hides(self, atom: Atom) -> TypeGuard[Value]:
         return isinstance(atom, Value) and may_hide(atom.type) and self.active(atom)

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from srcad import rules, runtime
-from srcad.analysis.activity import makes_container
+from srcad.analysis.activity import hidden_operand, makes_container
 from srcad.errors import MissingRule, NotDifferentiable, Place, RuleError
 from srcad.frontend import containers
 from srcad.frontend.abstract import Static, TupleRef
@@ -39,7 +39,6 @@ from srcad.ir.types import (
     dtype_of,
     is_complex,
     is_differentiable,
-    may_hide,
     rank,
 )
 from srcad.ir.walk import blocks, map_atoms, renaming, results, values_read
@@ -158,9 +157,9 @@ class Transposer:
             if makes_container(op):
                 raise missing_rule(op, op.callee)
             return
-        for atom in (*op.args, *(a for _, a in op.keywords)):
-            if isinstance(atom, Value) and may_hide(atom.type) and self.active(atom):
-                refuse_hidden(op.loc, atom.type)
+        hiding = hidden_operand(op, self.active)
+        if hiding is not None:
+            refuse_hidden(op.loc, hiding.type)
         with adjoints.builder.at(_reversed(op.loc, adjoints.builder)):
             self._pull(op, ct, adjoints)
 

@@ -3,6 +3,7 @@
 import contextlib
 import copy
 import dataclasses
+import decimal
 import heapq
 import math
 
@@ -289,6 +290,26 @@ def through_percent(x):
 
 def through_text_in_an_array(x):
     return np.array([str(x)]).astype(float)[0]
+
+
+def through_text_beside_a_number(x):
+    items = []
+    for k in range(int(x) + 2):
+        items.append((str(x), x * k))
+    total = 0.0
+    for text, v in items:
+        total += float(text) * v
+    return total
+
+
+def through_decimals_beside_numbers(x):
+    items = []
+    for k in range(int(x) + 2):
+        items.append((decimal.Decimal(x), x * k))
+    total = 0.0
+    for number, v in items:
+        total += float(number) * v
+    return total
 
 
 def through_hex(x):
@@ -746,6 +767,8 @@ def test_written_by_calls(function):
         (through_a_format, "through text", "return"),
         (through_percent, "through text", "return"),
         (through_text_in_an_array, "an object that srcad cannot look into", "return"),
+        (through_text_beside_a_number, "through text", "total += "),
+        (through_decimals_beside_numbers, "srcad cannot look into", "total += "),
         (through_hex, "fromhex", "return"),
         (through_a_ratio, "as_integer_ratio has no derivative rule", "over, under"),
         (extended_by_a_generator, "may have been changed or not", "return"),

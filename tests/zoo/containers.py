@@ -983,3 +983,26 @@ def counts_among_floats(x, s, n):
     for _ in range(abs(-trips), 0, -1):
         total *= w
     return total
+
+
+@case((np.array([1.0, 2.0, 3.0, 4.0, 5.0]), ["a", "b", "a", "c", "b"]), tags="container")
+def sums_by_name(x, names):
+    sums = {}
+    for name, v in zip(names, x, strict=True):
+        sums[name] = sums.get(name, 0.0) + v * v
+    return sums["a"] * sums["b"]
+
+
+@case((np.array([1.0, 2.0, 3.0, 4.0, 5.0]), ["a", "b", "a", "c", "b"]), tags="container")
+def names_beside_numbers(x, names):
+    stack, total = [], 0.0
+    for name, v in zip(names, x, strict=True):
+        stack.append((name, v * v))
+        if name == "b" and len(stack) > 1:
+            last, w = stack.pop()
+            before, u = stack.pop()
+            stack.append((before + last, w * u))
+    for name, v in stack:
+        if name != "c":
+            total += v * v
+    return total
