@@ -145,7 +145,8 @@ class Examples:
 
 
 _GOLDEN = 0.6180339887498949
-"""The parts after the point of its multiples are all different."""
+"""The parts after the point of its multiples are all different; those of squares have no order
+that would take away from the rank of a matrix."""
 
 
 def _example_array(number: int, dtype: str, shape: tuple[int, ...]) -> Any:
@@ -156,7 +157,7 @@ def _example_array(number: int, dtype: str, shape: tuple[int, ...]) -> Any:
     elif kind in "iu":
         pattern = (np.arange(count) + number - 1) % 2 if number else np.zeros(count)
     else:
-        turns = np.arange(count) * _GOLDEN
+        turns = np.arange(count) ** 2 * _GOLDEN
         pattern = 0.1 + 0.4 * (turns - np.floor(turns))
         if number == 1:
             pattern = np.round(pattern, 1)
