@@ -25,21 +25,22 @@ _PRODUCTS = (operator.matmul, np.matmul, np.dot, np.ndarray.dot)
 
 def factors_out_of_products(block: Block) -> Block:
     """The block with the products of vectors multiplied, not the matrices."""
-    scaled: dict[Atom, Apply] = {}
-    """What multiplies a matrix by a number, as long as the matrix is what it was."""
+    scaled: dict[Atom, tuple[Atom, Atom]] = {}
+    """Products of a number and a matrix, as long as the matrix is what it was."""
     ops: list[Op] = []
     for op in block.ops:
         if isinstance(op, Apply):
             ops += _product(op, scaled)
-            if op.callee is operator.mul and _factor(op) is not None:
-                scaled[op.result] = op
+            factors = _factors(op) if op.callee is operator.mul else None
+            if factors is not None:
+                scaled[op.result] = factors
             continue
         scaled.clear()  # arrays may be written
         ops.append(map_blocks(op, factors_out_of_products))
     return replace(block, ops=tuple(ops))
 
 
-def _product(op: Apply, scaled: dict[Atom, Apply]) -> Iterator[Op]:
+def _product(op: Apply, scaled: dict[Atom, tuple[Atom, Atom]]) -> Iterator[Op]:
     """A product of a matrix and a vector, and then that of the result and the number."""
     place = next((k for k, a in enumerate(op.args) if a in scaled), None)
     if op.callee not in _PRODUCTS or op.keywords or place is None or len(op.args) != 2:
@@ -49,16 +50,14 @@ def _product(op: Apply, scaled: dict[Atom, Apply]) -> Iterator[Op]:
     if not _is_float64(other) or rank(other) != 1 or not _is_float64(kind):
         yield op
         return
-    found = _factor(scaled[op.args[place]])
-    assert found is not None
-    number, matrix = found
+    number, matrix = scaled[op.args[place]]
     args = (matrix, op.args[1]) if place == 0 else (op.args[0], matrix)
     product = Value("", kind)
     yield replace(op, args=args, result=product)
     yield Apply(operator.mul, (number, product), (), op.result, op.loc)
 
 
-def _factor(op: Apply) -> tuple[Atom, Atom] | None:
+def _factors(op: Apply) -> tuple[Atom, Atom] | None:
     """The number and the matrix of a product."""
     for number, matrix in (op.args, op.args[::-1]):
         kind, whole = atom_type(number), atom_type(matrix)

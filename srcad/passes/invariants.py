@@ -5,8 +5,9 @@
       y = matmul(x, e)           |    y = matmul(x, e)
 
 The reverse sweep has one derivative of it then, and nothing of it is kept.  A loop may have no
-iteration: in plain code only arithmetic of arrays is moved, which does not raise.  Where compiled
-code raises, plain code is run: there all goes out that costs more than an addition.
+iteration: in plain code only arithmetic of arrays is moved, which does not raise unless a ``with``
+statement around the loop asks for that.  Where compiled code raises, plain code is run: there all
+goes out that costs more than an addition.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from srcad.ir import Apply, Block, For, Literal, Op, Value, While
+from srcad.ir import Apply, Atom, Block, For, Literal, Op, Value, While, With
 from srcad.ir.infer import atom_type
-from srcad.ir.types import Array, TupleType, dims_of
+from srcad.ir.types import Array, Opaque, TupleType, dims_of
 from srcad.ir.walk import map_blocks, operands, results
 from srcad.passes.common import VIEWS, is_arithmetic, seen_whole
 
@@ -49,6 +50,9 @@ class _Pass:
     def block(self, block: Block) -> Block:
         ops: list[Op] = []
         for op in block.ops:
+            if isinstance(op, With) and not self.compiled:
+                ops.append(op)
+                continue
             op = map_blocks(op, self.block)
             if isinstance(op, (For, While)):
                 before = self._before(op)
@@ -84,14 +88,15 @@ class _Pass:
         return self.compiled and self._is_number(op)
 
     def _is_array(self, op: Apply) -> bool:
+        if op.callee is operator.getitem:
+            return self.compiled or _is_of_slices(op.args[1])
         if op.callee in VIEWS:
             return True
         if op.callee in _MADE:
-            atoms = operands(op)
-            return self.compiled or all(isinstance(a, Literal) for a in atoms)
+            return self.compiled or all(isinstance(a, Literal) for a in operands(op))
         if not is_arithmetic(op) or None in (dims_of(op.result.type) or (None,)):
             return False
-        return self.compiled or op.callee not in _MAY_RAISE
+        return self.compiled or (op.callee not in _MAY_RAISE and not _is_of_integers(op.result))
 
     def _is_number(self, op: Apply) -> bool:
         if op.callee is operator.getitem:
@@ -104,6 +109,18 @@ class _Pass:
         if isinstance(op.result.type, Array):
             return op.callee not in VIEWS
         return op.callee not in _NUMBERS or op.callee in (operator.truediv, operator.pow)
+
+
+def _is_of_slices(index: Atom) -> bool:
+    """Whether an index is right for any sizes: of integers and arrays some are not."""
+    kind = atom_type(index)
+    parts = kind.items if isinstance(kind, TupleType) else (kind,)
+    return all(isinstance(p, Opaque) for p in parts)
+
+
+def _is_of_integers(value: Value) -> bool:
+    """Whether an array is of integers, which have no negative powers."""
+    return isinstance(value.type, Array) and np.dtype(value.type.dtype).kind in "iu"
 
 
 def _is_of_math(op: Apply) -> bool:

@@ -7,6 +7,7 @@ copy (see ``restoring``).
 from __future__ import annotations
 
 from collections.abc import Container
+from dataclasses import replace
 
 from srcad.ir import Apply, Block, Op, Value
 from srcad.ir.sharing import SHAPE
@@ -74,7 +75,8 @@ def shapes_kept(
     gone = {op for ops in moved.values() for op in ops}
     rest = [v for v in needed if v not in moved]
     rest += [op.result for ops in moved.values() for op in ops]
-    shapes = [(v, op) for v, ops in moved.items() for op in ops]
+    # as part of the forward sweep they are of no line of the reverse
+    shapes = [(v, replace(op, loc=None)) for v, ops in moved.items() for op in ops]
     return without_ops(body, gone), rest, shapes
 
 

@@ -145,3 +145,21 @@ def test_positional_only():
     assert d(1.0, y=2.0, z=3.0) == (6.0, 3.0, 2.0)
     with pytest.raises(TypeError):
         d(x=1.0, y=2.0, z=3.0)
+
+
+def shapes_that_are_kept(y, f):
+    x, c = np.zeros(2), 0.1 * np.eye(2)
+    for t in range(y.shape[0]):
+        p = f @ c @ f.T
+        c = p + np.eye(2)
+        e = y[t] - f @ x
+        x = x + c @ e
+    return np.sum(x) + np.sum(c)
+
+
+def test_shapes_kept_for_the_reverse_sweep_have_no_lines_of_it():
+    y, f = np.ones((3, 2)), np.ones((2, 2))
+    source = srcad.grad(shapes_that_are_kept).source_for(y, f)
+    forward = source[source.index("# ---- forward") : source.index("# ---- reverse")]
+    assert ".shape" in forward
+    assert "# line" not in forward

@@ -187,6 +187,43 @@ def of_nothing(m, x, n):
     return np.sum(x)
 
 
+def of_a_row(m, x, n, k):
+    for _ in range(n):
+        x = x * np.exp(m[k])
+    return np.sum(x)
+
+
+def of_powers(m, x, n, k):
+    whole = np.array([2, 3])
+    for _ in range(n):
+        x = x * whole**k
+    return np.sum(x)
+
+
+def watched(m, x, n):
+    with np.errstate(over="raise"):
+        for _ in range(n):
+            x = x * np.exp(m)
+    return np.sum(x)
+
+
+@pytest.mark.parametrize(
+    "function, args, error",
+    [
+        (of_a_row, (M, X, 7), IndexError),
+        (of_a_row, (M, X, np.array([0, 9])), IndexError),
+        (of_powers, (M, X, np.array([-1, -2])), ValueError),
+        (watched, (np.array([1e4, 1.0]), X), FloatingPointError),
+    ],
+)
+def test_what_raises_does_so_in_its_iteration(function, args, error):
+    m, x, *more = args
+    gradient = srcad.grad(function, argnums=1)
+    np.testing.assert_array_equal(gradient(m, x, 0, *more), [1.0, 1.0])
+    with pytest.raises(error):
+        gradient(m, x, 1, *more)
+
+
 def test_what_may_raise_stays_in_plain_code():
     empty = np.zeros((2, 0))
     np.testing.assert_array_equal(srcad.grad(of_nothing, argnums=1)(empty, X, 0), [1.0, 1.0])

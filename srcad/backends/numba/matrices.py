@@ -212,13 +212,6 @@ def _cholesky_adjoint(factor, factor_bar):
     return found
 
 
-@overload(runtime.cholesky_adjoint)
-def _offer_cholesky_adjoint(factor, factor_bar):
-    if not _is_real(factor, 2) or not _is_real(factor_bar, 2):
-        return None
-    return lambda factor, factor_bar: _cholesky_adjoint(factor, factor_bar)
-
-
 @numba.njit
 def _cholesky_change(factor, da):
     n = len(factor)
@@ -238,11 +231,16 @@ def _cholesky_change(factor, da):
     return _product(lower, inner)
 
 
-@overload(runtime.cholesky_change)
-def _offer_cholesky_change(factor, da):
-    if not _is_real(factor, 2) or not _is_real(da, 2):
-        return None
-    return lambda factor, da: _cholesky_change(factor, da)
+def _offer_of_factor(function, compiled):
+    """Tell Numba how a function of a factor and another matrix is computed."""
+
+    @overload(function)
+    def found(a, b):
+        return (lambda a, b: compiled(a, b)) if _is_real(a, 2) and _is_real(b, 2) else None
+
+
+_offer_of_factor(runtime.cholesky_adjoint, _cholesky_adjoint)
+_offer_of_factor(runtime.cholesky_change, _cholesky_change)
 
 
 @numba.njit
